@@ -1,0 +1,6 @@
+"""`pullcord` and `python -m bot`."""
+
+from bot.cli import main
+
+if __name__ == "__main__":
+    main()

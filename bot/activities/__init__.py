@@ -1,0 +1,1 @@
+"""Slow: drafting, dispatching, answering. Called by the supervisor only."""

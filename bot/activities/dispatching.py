@@ -1,0 +1,270 @@
+"""The dispatcher: starts ready steps, records how they end, and stops at the first sign of a brake. It knows no model.
+
+One segment is the time from *queued* (or a person's letting go) to the next pause or end. Each turn writes, in one transaction, the steps
+that ended and the steps that this makes ready. A start is a move in the door's table, so a brake that was recorded a microsecond earlier
+refuses it. The intent is stored before the call and the outcome after: whatever is found *running* when a segment begins was cut off by
+the end of a process, and is run again only if that is harmless; otherwise it is in doubt.
+"""
+
+import asyncio
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
+
+import structlog
+from sqlalchemy import Connection
+
+from bot import runs
+from bot.activities.steps import Ended, call, look_ahead, settle_orphan
+from bot.core.ids import StepId, short
+from bot.core.plan import Step, fingerprint
+from bot.core.readiness import Next, Scene, decide
+from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus, advance_step
+from bot.core.snapshot import NewPost, Snapshot
+from bot.deps import Deps
+from bot.errors import Refused
+from bot.store import door
+from bot.store import runs as rows
+
+log = structlog.get_logger()
+
+ACTIVE = frozenset({RunStatus.RUNNING, RunStatus.PAUSING, RunStatus.STOPPING})
+
+
+@dataclass(frozen=True)
+class Change:
+    """One move for the door. `braked`: the table may refuse it, because somebody pulled the cord; then nothing after it is tried."""
+
+    event: Event
+    data: Mapping[str, Any] = field(default_factory=dict)
+    step: door.StepChange | None = None
+    tell: Sequence[NewPost] = ()
+    braked: bool = True
+
+
+async def dispatch(deps: Deps, run_id: str, *, share: Callable[[], int]) -> None:
+    """Run one segment: until the run pauses, stops or has no step left. `share()`: how many steps of it may run at once."""
+    snapshot = await runs.snapshot(deps, run_id)
+    if snapshot.run.status is RunStatus.QUEUED:
+        try:
+            await deps.store.write(lambda conn: door.change(conn, run_id, Event.STARTED, actor="pullcord", at=deps.now()))
+        except NotAllowed:  # paused, stopped or cancelled while it waited for its place
+            return
+        snapshot = await runs.snapshot(deps, run_id)
+    if snapshot.run.status in ACTIVE and snapshot.plan is not None:
+        await Segment(deps, snapshot, share).run_through()
+
+
+class Segment:
+    """One run between two waits. Only this object starts and ends its steps, so their states are kept in memory and written through."""
+
+    def __init__(self, deps: Deps, snapshot: Snapshot, share: Callable[[], int]) -> None:
+        assert snapshot.plan is not None
+        self.deps, self.plan, self.share = deps, snapshot.plan, share
+        self.run = snapshot.run
+        self.grades, self.approved_tools = snapshot.grades, snapshot.tool_digests
+        self.states: dict[StepId, StepStatus] = {step.id: step.status for step in snapshot.steps}
+        self.attempts: dict[StepId, int] = {step.id: step.attempt for step in snapshot.steps}
+        self.args: dict[StepId, dict[str, Any]] = {step.id: step.args or {} for step in snapshot.steps}
+        self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
+        self.tasks: dict[asyncio.Task[Ended], Step] = {}
+        self.cancelled: set[asyncio.Task[Ended]] = set()
+        self.rung = asyncio.Event()
+        self.over = False
+
+    async def run_through(self) -> None:
+        """Turn after turn until the run waits or ends; whatever happens, no task of ours outlives the segment."""
+        deaf = self.deps.bell.listen(self._hear)
+        try:
+            await self._recover()
+            while not self.over:
+                await self._turn()
+                if not self.over:
+                    await self._wait()
+        finally:
+            deaf()
+            await self._abandon()
+
+    def _hear(self, run_id: str) -> None:
+        if run_id == self.run.id:
+            self.rung.set()
+
+    async def _recover(self) -> None:
+        """Settle the steps that an earlier process left *running*."""
+        for step in self.plan.steps:
+            if self.states[step.id] is not StepStatus.RUNNING:
+                continue
+            spec = self.deps.tools.catalogue.get(step.tool)
+            if spec is not None and spec.repeatable:
+                await self._write([self._ended(Ended(step, Event.STEP_REQUEUED))])
+                continue
+            await self._write([self._ended(Ended(step, Event.STEP_IN_DOUBT, error="the process ended while this step ran"))])
+            settled = await settle_orphan(self.deps, self.run.id, step, self.args[step.id])
+            if settled is not None:
+                await self._write([self._ended(settled)])
+
+    async def _turn(self) -> None:
+        """Record what ended, then start, skip, hold or finish: one transaction."""
+        self.rung.clear()
+        ended = [task for task in self.tasks if task.done()]
+        outcomes = [task.result() for task in ended]
+        for task in ended:
+            del self.tasks[task]
+        changes = [self._ended(outcome) for outcome in outcomes]
+        states, observations = self._after(outcomes)
+        if self.run.status is RunStatus.RUNNING:
+            room = self.share() - len(self.tasks)
+            scene = Scene(
+                self.run, self.plan, states, observations, self.grades, self.deps.tools.catalogue, self.approved_tools
+            )
+            changes += await self._follow(decide(scene, room=room))
+        elif not self.tasks:
+            changes.append(Change(Event.SETTLED))
+        if self.run.status is RunStatus.STOPPING:
+            self._cancel_once()
+        if changes:
+            await self._write(changes)
+            if not self.tasks:
+                self.rung.set()  # nothing will wake us: look for what comes next
+
+    def _cancel_once(self) -> None:
+        """Ask each running step to end. Only once: a second cancellation would cut short the look at what the first one left."""
+        for task in self.tasks:
+            if task not in self.cancelled:
+                self.cancelled.add(task)
+                task.cancel()
+
+    def _after(self, outcomes: list[Ended]) -> tuple[dict[StepId, StepStatus], dict[str, Any]]:
+        states, observations = dict(self.states), dict(self.observations)
+        for outcome in outcomes:
+            states[outcome.step.id] = advance_step(states[outcome.step.id], outcome.event)
+            if outcome.observation is not None:
+                observations[outcome.step.id] = outcome.observation.value
+        return states, observations
+
+    async def _follow(self, following: Next) -> list[Change]:
+        """The decision as moves for the door."""
+        if following.hold is not None and following.held_step is not None:
+            held = await self._hold(following.hold, following.held_step, following.held_args)
+            return [held] if self.tasks else [held, Change(Event.SETTLED)]
+        changes = [Change(Event.STEP_SKIPPED, {"step": step}, door.StepChange(id=step)) for step in following.skips]
+        changes += [
+            Change(Event.STEP_FAILED, {"step": step, "error": error}, door.StepChange(id=step, error=error, finished_at=self.deps.now()))
+            for step, error in following.fails
+        ]
+        changes += [self._start(step, args) for step, args in following.starts]
+        if following.done and not self.tasks:
+            changes.append(Change(Event.STEPS_DONE))
+        return changes
+
+    def _start(self, step: Step, args: dict[str, Any]) -> Change:
+        attempt = self.attempts[step.id] + 1
+        change = door.StepChange(id=step.id, attempt=attempt, args=args, started_at=self.deps.now(), finished_at=None, error=None)
+        return Change(Event.STEP_STARTED, {"step": step.id, "attempt": attempt, "args": short(fingerprint(args))}, change)
+
+    def _ended(self, outcome: Ended) -> Change:
+        """How a step ended, as a move. The brake never refuses this: what has happened is recorded."""
+        data: dict[str, Any] = {"step": outcome.step.id}
+        if outcome.error:
+            data["error"] = outcome.error
+        if outcome.observation is not None:
+            data["sha256"] = outcome.observation.sha256
+        change = door.StepChange(id=outcome.step.id, finished_at=self.deps.now(), error=outcome.error)
+        if outcome.observation is not None:
+            change = door.StepChange(id=outcome.step.id, finished_at=self.deps.now(), error=None, observation=outcome.observation)
+        return Change(outcome.event, data, change, braked=False)
+
+    async def _hold(self, reason: Hold, step_id: StepId, args: dict[str, Any] | None) -> Change:
+        """The run must wait for somebody, and one new post says so."""
+        run_id, place = self.run.id, self.run.channel
+        data: dict[str, Any] = {"reason": reason, "step": step_id}
+        if reason is not Hold.CONFIRM or args is None:
+            kind = "in_doubt" if reason is Hold.IN_DOUBT else "needs_you"
+            key = f"{run_id}:note.{kind}.{step_id}.{self.attempts[step_id]}.{self.run.version}"
+            note = NewPost(run=run_id, card="note", key=key, channel=place, data={"kind": kind, "reason": reason, "step": step_id})
+            return Change(Event.HELD, data, tell=[note])
+        filling = short(fingerprint(args))
+        preview = await look_ahead(self.deps, run_id, self.plan.step(step_id), args)
+        level = self.grades[step_id].level
+        deadline = self.deps.now() + self.deps.policy.timers[level].expire
+        card = NewPost(
+            run=run_id,
+            card="confirm",
+            key=f"{run_id}:confirm.{self.run.revision}.{step_id}.{filling}",
+            channel=place,
+            data={"step": step_id, "filling": filling, "args": args, "preview": preview, "deadline": deadline.isoformat()},
+        )
+        change = door.StepChange(id=step_id, args=args)
+        return Change(Event.HELD, {**data, "filling": filling, "deadline": deadline}, change, tell=[card])
+
+    async def _write(self, changes: list[Change]) -> None:
+        """Put the moves through the door together, then act on those that it let through."""
+        self.run, applied = await self.deps.store.write(lambda conn: self._apply(conn, changes))
+        for change in applied:
+            self._applied(change)
+        if len(applied) < len(changes):
+            self.rung.set()  # somebody braked, or let go: look again at once
+
+    def _apply(self, conn: Connection, changes: list[Change]) -> tuple[Run, list[Change]]:
+        applied: list[Change] = []
+        run = None
+        for change in changes:
+            guard = self._still_approved if change.event is Event.STEP_STARTED else None
+            try:
+                run = door.change(
+                    conn,
+                    self.run.id,
+                    change.event,
+                    actor="pullcord",
+                    at=self.deps.now(),
+                    data=change.data,
+                    step=change.step,
+                    tell=change.tell,
+                    guard=guard,
+                )
+            except NotAllowed:
+                if not change.braked:
+                    raise
+                break
+            applied.append(change)
+        return run or rows.get(conn, self.run.id), applied
+
+    def _still_approved(self, run: Run) -> None:
+        """Compared again before each step: what runs is what was approved."""
+        if run.approved is None or run.approved != run.digest or run.revision != self.run.revision:
+            raise Refused("not_approved", run=run.id)
+
+    def _applied(self, change: Change) -> None:
+        if change.event in (Event.SETTLED, Event.STEPS_DONE):
+            self.over = True
+        if change.step is None or change.event is Event.HELD:
+            return
+        step = self.plan.step(change.step.id)
+        self.states[step.id] = advance_step(self.states[step.id], change.event)
+        if change.event is Event.STEP_STARTED and isinstance(change.step.args, dict):
+            self._go(step, change.step.args)
+        elif isinstance(observation := change.step.observation, door.Observation):
+            self.observations[step.id] = observation.value
+
+    def _go(self, step: Step, args: dict[str, Any]) -> None:
+        self.attempts[step.id] += 1
+        work = call(self.deps, self.run.id, step, args, attempt=self.attempts[step.id])
+        self.tasks[self.deps.tasks.start(work, name=f"{self.run.id}.{step.id}")] = step
+
+    async def _wait(self) -> None:
+        """Until a step has ended or the run was changed by somebody else; then look at the row again."""
+        if not self.rung.is_set() and not any(task.done() for task in self.tasks):
+            bell = self.deps.tasks.start(self.rung.wait(), name=f"{self.run.id}.bell")
+            try:
+                await asyncio.wait({bell, *self.tasks}, return_when=asyncio.FIRST_COMPLETED)
+            finally:
+                bell.cancel()
+        if self.rung.is_set():
+            self.run = await runs.get(self.deps, self.run.id)
+
+    async def _abandon(self) -> None:
+        """The process is going down: cancel what still runs. Its rows say *running*; the next start settles them."""
+        for task in self.tasks:
+            task.cancel()
+        if self.tasks:
+            await asyncio.wait(self.tasks, timeout=self.deps.settings.grace_s)

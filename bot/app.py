@@ -1,0 +1,189 @@
+"""The only place where everything is put together, and taken apart in the right order.
+
+Start: database, policy, tools, Slack, listeners, supervisor and presenter, clock; the socket last, so that no click comes before there is
+somebody to answer it. Stop is that ladder downwards: no new clicks, no new steps, a grace for what runs, the last cards, the database.
+"""
+
+import asyncio
+import fcntl
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import IO, Any
+
+import structlog
+from apscheduler.schedulers.asyncio import AsyncIOScheduler
+
+from bot import schedule
+from bot.bell import Bell
+from bot.core import policy as policies
+from bot.core.drafts import Planner
+from bot.core.ids import new_run_id
+from bot.core.policy import Policy
+from bot.deps import Deps
+from bot.errors import ConfigurationError
+from bot.llm.client import ModelClient
+from bot.llm.offline import OfflinePlanner
+from bot.llm.planner import ModelPlanner
+from bot.llm.synthesizer import Synthesizer
+from bot.llm.worker import summarize
+from bot.settings import Settings
+from bot.store.db import Database
+from bot.supervisor import Supervisor
+from bot.tasks import Tasks
+from bot.tools.builtin import builtin_tools
+from bot.tools.registry import Registry, load_file
+from handlers.presenter import Presenter
+from handlers.register import register
+from handlers.slack import Slack, build_app, connect, open_slack
+from handlers.slack_tools import slack_tools
+
+log = structlog.get_logger()
+
+
+def utc_now() -> datetime:
+    """The clock of the real world."""
+    return datetime.now(UTC)  # noqa: TID251 - the one clock that Deps hands out
+
+
+def read_policy(path: Path | None) -> Policy:
+    """The policy file, or the team profile where there is none. Raises `ConfigurationError` with file, line and fix."""
+    if path is None:
+        return policies.default("team")
+    try:
+        text = path.read_text()
+    except OSError as fault:
+        raise ConfigurationError(f"{path}: cannot be read ({fault.strerror}); name a policy file in PULLCORD_POLICY") from fault
+    return policies.parse(text, source=str(path))
+
+
+@dataclass(frozen=True)
+class Roles:
+    """Who plans and who writes the answer: a model, or our own rules where there is none."""
+
+    planner: Planner
+    synthesizer: Synthesizer
+    client: ModelClient | None
+
+
+def roles(settings: Settings) -> Roles:
+    """The roles that the settings choose."""
+    if not settings.model_planner:
+        return Roles(OfflinePlanner(), Synthesizer(client=None), None)
+    client = ModelClient(settings)
+    return Roles(ModelPlanner(client), Synthesizer(client=client), client)
+
+
+def registry(settings: Settings, client: ModelClient | None) -> Registry:
+    """The built-in tools and those of the files that the settings name, without Slack's."""
+
+    async def by_model(text: str, sentences: int) -> str:
+        assert client is not None
+        return await summarize(client, text, sentences)
+
+    settings.files_root.mkdir(parents=True, exist_ok=True)
+    tools = Registry(builtin_tools(files_root=settings.files_root, summarize=by_model if client else None), grace_s=settings.grace_s / 2)
+    for path in settings.tool_paths:
+        for each in load_file(path):
+            tools.add(each)
+    return tools
+
+
+async def open_deps(settings: Settings, *, now: Any = utc_now) -> Deps:
+    """Everything but Slack. Close the store when done."""
+    bell = Bell()
+    policy = read_policy(settings.policy)
+    chosen = roles(settings)
+    tools = registry(settings, chosen.client)
+    return Deps(
+        settings=settings,
+        store=await Database.open(settings.database_url, on_change=bell.ring),
+        tools=tools,
+        policy=policy,
+        planner=chosen.planner,
+        synthesizer=chosen.synthesizer,
+        bell=bell,
+        tasks=Tasks(),
+        now=now,
+        new_run_id=new_run_id,
+    )
+
+
+def lock(settings: Settings) -> IO[str] | None:
+    """Hold the embedded database for this process alone: a second bot on it would take the first one's running steps for lost.
+
+    Raises `ConfigurationError` if another process holds it. The lock ends with the process, however it ends.
+    """
+    prefix = "sqlite:///"
+    if not settings.database_url.startswith(prefix):
+        return None
+    path = Path(settings.database_url.removeprefix(prefix)).with_suffix(".lock")
+    path.parent.mkdir(parents=True, exist_ok=True)
+    held = path.open("w")
+    try:
+        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except OSError as taken:
+        held.close()
+        raise ConfigurationError(f"{path}: another bot runs on this database; stop it first, or use another --data folder") from taken
+    return held
+
+
+class App:
+    """The running bot."""
+
+    def __init__(self, deps: Deps, slack: Slack, held: IO[str] | None) -> None:
+        self.deps, self.slack, self.held = deps, slack, held
+        self.supervisor = Supervisor(deps)
+        self.presenter = Presenter(deps, slack)
+        self.bolt = build_app(deps.settings, slack)
+        self.scheduler: AsyncIOScheduler | None = None
+        self.socket: Any = None
+        self.side: list[asyncio.Task[Any]] = []
+
+    @classmethod
+    async def start(cls, settings: Settings, *, now: Any = utc_now) -> "App":
+        """Build and connect. Raises `ConfigurationError` for anything that the person who started it can mend."""
+        held = lock(settings)
+        deps = await open_deps(settings, now=now)
+        try:
+            slack = await open_slack(settings, deps.policy)
+            for each in slack_tools(slack):
+                deps.tools.add(each)
+            app = cls(deps, slack, held)
+            register(app.bolt, deps, slack)
+            app.side = [
+                deps.tasks.start(app.supervisor.run(), name="supervisor"),
+                deps.tasks.start(app.presenter.run(), name="presenter"),
+            ]
+            app.scheduler = schedule.start(deps)
+            app.socket = await connect(app.bolt, settings)
+        except BaseException:
+            await deps.tasks.close()
+            await deps.store.close()
+            raise
+        log.info("connected", team=slack.team_id, planner=deps.planner.name, tools=len(deps.tools.catalogue))
+        return app
+
+    async def serve(self, until: asyncio.Event) -> None:
+        """Run until `until` is set, or until a side task dies: then the bot stops loudly instead of limping."""
+        waiting = self.deps.tasks.start(until.wait(), name="until")
+        done, _ = await asyncio.wait({waiting, *self.side}, return_when=asyncio.FIRST_COMPLETED)
+        waiting.cancel()
+        for task in done - {waiting}:
+            task.result()
+            raise RuntimeError(f"the {task.get_name()} ended by itself")
+
+    async def stop(self) -> None:
+        """Down the ladder. What was cut off is settled at the next start."""
+        if self.socket is not None:
+            await self.socket.close_async()
+        if self.scheduler is not None:
+            self.scheduler.shutdown(wait=False)
+        await self.supervisor.close()
+        await self.presenter.close()
+        await self.deps.tasks.close(grace_s=1)
+        await self.deps.tools.close()
+        await self.deps.store.close()
+        if self.held is not None:
+            self.held.close()
+        log.info("stopped")

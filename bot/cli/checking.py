@@ -1,0 +1,148 @@
+"""`pullcord check`, the doctor: each line is ok, or says what to do."""
+
+import asyncio
+import json
+import sys
+from collections.abc import AsyncIterator
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import yaml
+from rich.console import Console
+from slack_sdk.errors import SlackApiError
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.app import read_policy, registry
+from bot.cli.serving import own_manifest
+from bot.core import policy as policies
+from bot.core.policy import Policy
+from bot.errors import ConfigurationError
+from bot.settings import Settings, load
+from bot.store.db import Database
+from bot.tools.registry import Registry
+
+console = Console(highlight=False, soft_wrap=True)
+
+
+@dataclass(frozen=True)
+class Finding:
+    """One line of the doctor's."""
+
+    about: str
+    ok: bool
+    says: str
+
+
+def run_check(data: Path | None, *, as_json: bool) -> int:
+    """0 if nothing is wrong, 1 otherwise."""
+    findings = asyncio.run(_collect(data))
+    if as_json:
+        sys.stdout.write(json.dumps([asdict(finding) for finding in findings], ensure_ascii=False, indent=1) + "\n")
+    else:
+        for finding in findings:
+            console.print(f"{'ok   ' if finding.ok else 'WRONG'} {finding.about}: {finding.says}", markup=False)
+    return 0 if all(finding.ok for finding in findings) else 1
+
+
+async def _collect(data: Path | None) -> list[Finding]:
+    settings = load(data)
+    if data is not None and settings.slack_bot_token is None:
+        settings = _demo_slack(settings, data)
+    findings = [Finding("settings", True, f"planner {'a model' if settings.model_planner else 'offline (no model)'}, pool {settings.pool}")]
+    policy, tools = None, None
+    try:
+        policy = read_policy(settings.policy)
+        tools = registry(settings, None)
+        findings.append(Finding("policy", True, f"profile {policy.profile}, approvers {', '.join(policy.approvers) or 'nobody'}"))
+        findings += [Finding("policy", False, remark) for remark in policies.remarks(policy, _with_slack(tools).catalogue)]
+        findings.append(Finding("tools", True, f"{len(tools.catalogue)} tools"))
+    except ConfigurationError as fault:
+        findings.append(Finding("policy and tools", False, str(fault)))
+    findings.append(await _database(settings))
+    async for finding in _slack(settings, policy):
+        findings.append(finding)
+    return findings
+
+
+def _with_slack(tools: Registry) -> Registry:
+    from handlers.slack_tools import slack_tools
+
+    for each in slack_tools(None):
+        tools.add(each)
+    return tools
+
+
+def _demo_slack(settings: Settings, data: Path) -> Settings:
+    """The tokens of a demo's workspace, where the folder has one."""
+    about = data / "workspace.json"
+    if not about.exists():
+        return settings
+    found = json.loads(about.read_text())
+    given = {"SLACK_API_URL": f"{found['url']}/api/", "SLACK_BOT_TOKEN": found["bot_token"], "SLACK_APP_TOKEN": found["app_token"]}
+    fresh = Settings.model_validate(given)
+    return settings.model_copy(
+        update={
+            "slack_api_url": fresh.slack_api_url,
+            "slack_bot_token": fresh.slack_bot_token,
+            "slack_app_token": fresh.slack_app_token,
+        }
+    )
+
+
+async def _database(settings: Settings) -> Finding:
+    try:
+        store = await Database.open(settings.database_url)
+    except Exception as fault:
+        return Finding("database", False, f"{settings.database_url} cannot be opened ({fault}); check PULLCORD_DATABASE_URL")
+    await store.close()
+    return Finding("database", True, settings.database_url)
+
+
+async def _slack(settings: Settings, policy: Policy | None) -> AsyncIterator[Finding]:
+    """Tokens, scopes against the manifest, and the channels that the policy names."""
+    if settings.slack_bot_token is None:
+        yield Finding("slack", False, "SLACK_BOT_TOKEN is not set; it is on the app's page under Install App")
+        return
+    client = AsyncWebClient(token=settings.slack_bot_token.get_secret_value(), base_url=settings.slack_api_url)
+    try:
+        me = await client.auth_test()
+    except SlackApiError as refused:
+        yield Finding("slack", False, f"SLACK_BOT_TOKEN: Slack says {refused.response['error']}; copy the bot token of the installed app")
+        return
+    except Exception as silence:
+        yield Finding("slack", False, f"{settings.slack_api_url} does not answer ({silence}); check SLACK_API_URL and the network")
+        return
+    yield Finding("slack", True, f"{me['user']} in {me['team']}")
+    yield _scopes(dict(me.headers))
+    if settings.slack_app_token is None:
+        yield Finding("slack", False, "SLACK_APP_TOKEN is not set; make an app-level token with connections:write")
+    async for finding in _channels(client, settings, policy):
+        yield finding
+
+
+def _scopes(headers: dict[str, str]) -> Finding:
+    lower = {name.lower(): value for name, value in headers.items()}
+    granted = {scope.strip() for scope in lower.get("x-oauth-scopes", "").split(",") if scope.strip()}
+    needed = set(yaml.safe_load(own_manifest().read_text())["oauth_config"]["scopes"]["bot"])
+    if not granted:
+        return Finding("scopes", True, "the server does not say which scopes the token has")
+    missing = sorted(needed - granted)
+    return Finding("scopes", not missing, f"missing {', '.join(missing)}; update the app from manifest.yml and install it again" if missing else "complete")
+
+
+async def _channels(client: AsyncWebClient, settings: Settings, policy: Policy | None) -> AsyncIterator[Finding]:
+    """Every channel where cards go must be there, with the bot in it (C013)."""
+    if policy is None:
+        return
+    places = [settings.audit_channel or policy.places.audit or "", settings.approval_channel, *policy.places.review]
+    wanted = {place.removeprefix("#") for place in places if place and place != "thread"}
+    found = await client.conversations_list(types="public_channel,private_channel", limit=999, exclude_archived=True)
+    known = {channel["name"]: channel for channel in found["channels"]} | {channel["id"]: channel for channel in found["channels"]}
+    for place in sorted(wanted):
+        channel = known.get(place)
+        if channel is None:
+            yield Finding("channel", False, f"#{place} is not there, or is private without the bot; make it, and /invite the bot in it")
+        elif not channel.get("is_member"):
+            yield Finding("channel", False, f"the bot is not in #{place}; write /invite @Pullcord there")
+        else:
+            yield Finding("channel", True, f"#{channel['name']}")

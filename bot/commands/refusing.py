@@ -1,0 +1,21 @@
+"""A refused attempt is on record too: who tried what, and why it was not done."""
+
+from typing import Any
+
+from bot.core.audit import audit_post
+from bot.core.plan import canonical
+from bot.core.run import Event
+from bot.deps import Deps
+from bot.errors import Refused
+from bot.store import door
+
+
+async def record(deps: Deps, refused: Refused, *, run_id: str | None, actor: str, did: str) -> None:
+    """Write the audit entry of a refused attempt. It changes no run; one without a run goes to the bot's own chain."""
+    data: dict[str, Any] = {"did": did, "kind": refused.kind, "facts": canonical(refused.facts)}
+    tell = audit_post(deps.audit_place, run_id) if run_id and refused.kind != "unknown_run" else ()
+
+    def work(conn: door.Connection) -> None:
+        door.note(conn, run_id or "-", event=Event.CLICK_REFUSED, actor=actor, at=deps.now(), data=data, tell=tell)
+
+    await deps.store.write(work)

@@ -1,0 +1,149 @@
+"""People decide on a plan: approve, cancel, or say nothing until it expires.
+
+An approval names the digest of one revision. Everything that could make a click mean something else than what was shown (another revision,
+an expired card, a changed tool, somebody else's decision a moment ago) is looked at inside the transaction that records it.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection
+
+from bot.core import policy
+from bot.core.audit import audit_post
+from bot.core.completeness import is_complete
+from bot.core.ids import Digest
+from bot.core.plan import Plan
+from bot.core.risk import Level
+from bot.core.run import Event, NotAllowed, Run, RunStatus
+from bot.core.snapshot import Approval, NewPost
+from bot.deps import Deps
+from bot.errors import Refused
+from bot.store import door, runs
+
+
+async def approve(
+    deps: Deps, run_id: str, revision: int, *, who: policy.Member, received_at: datetime, opened_all: bool = False
+) -> Run:
+    """One yes to that revision; the last one that the quorum needs queues the run. Raises `Refused` with what stands in the way.
+
+    `received_at` judges expiry: a click made in time counts, however long it took to get here (C019).
+    `opened_all`: this person has opened every page of the full review, which a plan too long for its card needs (P2).
+    """
+    return await deps.store.write(lambda conn: _approve(conn, deps, run_id, revision, who, received_at, opened_all))
+
+
+def _approve(
+    conn: Connection, deps: Deps, run_id: str, revision: int, who: policy.Member, received_at: datetime, opened_all: bool
+) -> Run:
+    run = runs.get(conn, run_id)
+    given = [approval for approval in runs.approvals(conn, run_id) if approval.kind == "plan"]
+    _must_be_open(conn, run, revision, who, received_at, given)
+    plan, _, tool_digests = runs.revision(conn, run_id, revision)
+    digest = run.digest or Digest("")
+    changed = [name for name, value in tool_digests.items() if deps.tools.digests().get(name) != value]
+    if changed:
+        raise Refused("tool_changed", run=run_id, tools=changed, revision=revision)
+    already = {approval.actor for approval in given if approval.digest == digest}
+    level = run.risk or Level.HIGH
+    if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already):
+        raise Refused(no, run=run_id, revision=revision, did="approve", risk=level.value, until=run.deadline)
+    _must_be_seen(plan, run, revision, opened_all)
+    needed = deps.policy.quorum.get(level, 1)
+    last = len(already) + 1 >= needed
+    approval = Approval(actor=who.id, revision=revision, digest=digest, at=received_at)
+    runs.add_approval(conn, run_id, approval)
+    data: dict[str, Any] = {"revision": revision, "digest": digest, "count": len(already) + 1, "needed": needed}
+    if last:
+        data |= {"approved": digest, "deadline": None}
+    event = Event.APPROVED if last else Event.APPROVAL_GIVEN
+    return door.change(conn, run_id, event, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, run_id))
+
+
+def _must_be_open(
+    conn: Connection, run: Run, revision: int, who: policy.Member, received_at: datetime, given: list[Approval]
+) -> None:
+    """Raise the refusal that fits when this revision no longer waits for anybody."""
+    facts: dict[str, Any] = {"run": run.id, "revision": revision, "current": run.revision, "status": run.status, "did": "approve"}
+    if revision != run.revision:
+        raise Refused("stale", **facts)
+    mine = next((approval for approval in given if approval.actor == who.id and approval.digest == run.digest), None)
+    if run.status is RunStatus.IN_REVIEW:
+        if run.deadline is not None and received_at > run.deadline:
+            raise Refused("expired", at=run.deadline, **facts)
+        if mine is not None:
+            raise Refused("quorum", at=mine.at, **facts)
+        return
+    if run.status in (RunStatus.CANCELLED, RunStatus.EXPIRED):
+        entry = runs.last_entry(conn, run.id, run.status.value)
+        kind = "expired" if run.status is RunStatus.EXPIRED else "late_cancelled"
+        raise Refused(kind, by=entry.actor if entry else "", at=entry.at if entry else run.updated_at, **facts)
+    if mine is not None:
+        raise Refused("double", at=mine.at, **facts)
+    if given:
+        raise Refused("late_approved", by=given[-1].actor, at=given[-1].at, **facts)
+    raise Refused("not_waiting", **facts)
+
+
+def _must_be_seen(plan: Plan, run: Run, revision: int, opened_all: bool) -> None:
+    if not opened_all and not is_complete(plan):
+        raise Refused("open_first", run=run.id, revision=revision)
+
+
+def page_opened(deps: Deps, run_id: str, revision: int, page: int, pages: int, *, who: policy.Member) -> bool:
+    """Remember that this person opened that page of the full review; True once they have opened them all. Lost at a restart, on purpose."""
+    seen = deps.opened.setdefault((run_id, revision, who.id), set())
+    seen.add(page)
+    return len(seen) >= pages
+
+
+async def cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.Member, reason: str) -> Run:
+    """Drop the plan, or the planning, before anything ran; the reason is on record. Raises `Refused` once it is too late."""
+
+    def work(conn: Connection) -> Run:
+        run = runs.get(conn, run_id)
+        if no := policy.may_decide(deps.policy, who, requester=run.requester):
+            raise Refused(no, run=run_id, did="cancel")
+        if revision is not None and revision != run.revision:
+            raise Refused("stale", run=run_id, revision=revision, current=run.revision, did="cancel")
+        data = {"reason": reason, "revision": run.revision, "digest": run.digest, "deadline": None}
+        try:
+            return door.change(
+                conn, run_id, Event.CANCELLED, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, run_id)
+            )
+        except NotAllowed as no_move:
+            raise Refused(_too_late(run), run=run_id, status=run.status, did="cancel") from no_move
+
+    return await deps.store.write(work)
+
+
+def _too_late(run: Run) -> str:
+    if run.status is RunStatus.CANCELLED:
+        return "late_cancelled"
+    return "already_done" if run.is_final else "already_running"
+
+
+async def expire(deps: Deps) -> list[str]:
+    """End every wait whose deadline has passed; safe to call from anywhere, any number of times. Returns the ids that expired."""
+    ended = []
+    for run in await deps.store.read(lambda conn: runs.due(conn, deps.now())):
+        if await deps.store.write(lambda conn, run_id=run.id: _expire(conn, deps, run_id)):
+            ended.append(run.id)
+    return ended
+
+
+def _expire(conn: Connection, deps: Deps, run_id: str) -> bool:
+    run = runs.get(conn, run_id)
+    if run.deadline is None or run.deadline > deps.now():
+        return False
+    data = {"was": run.status, "reason": run.reason, "until": run.deadline, "revision": run.revision, "deadline": None}
+    posts = [*audit_post(deps.audit_place, run_id), *_tell_expired(run)]
+    try:
+        door.change(conn, run_id, Event.EXPIRED, actor="clock", at=deps.now(), data=data, tell=posts)
+    except NotAllowed:  # somebody decided between the look and the turn: then there is nothing to expire
+        return False
+    return True
+
+
+def _tell_expired(run: Run) -> list[NewPost]:
+    return [NewPost(run=run.id, card="note", key=f"{run.id}:note.expired", channel=run.channel, data={"kind": "expired"})]

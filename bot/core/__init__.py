@@ -1,0 +1,1 @@
+"""Pure rules: no I/O, no asyncio, no SQL, no Slack, no model."""

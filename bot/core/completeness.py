@@ -1,0 +1,54 @@
+"""Can a plan be shown whole on one card? If not, it cannot be approved from the card (P2): the full review must be opened first."""
+
+from typing import Any
+
+from bot.core.plan import Plan, Step, canonical
+from bot.core.references import sources
+
+MOST_STEPS = 20
+LONGEST_ARGUMENT = 600  # characters
+MOST_LINES = 12  # of one argument
+LONGEST_PLAN = 6_000  # characters of all arguments, goals and purposes: what is left of a message beside our own words
+PAGE_STEPS = 10
+PAGE_CHARACTERS = 20_000
+
+
+def is_complete(plan: Plan) -> bool:
+    """True if every argument of every step stands on the card uncut."""
+    if len(plan.steps) > MOST_STEPS:
+        return False
+    size = len(plan.goal) + sum(_size(step) for step in plan.steps)
+    return size <= LONGEST_PLAN and all(_fits(value) for step in plan.steps for value in step.args.values())
+
+
+def _size(step: Step) -> int:
+    return len(step.purpose) + len(step.tool) + sum(len(shown(value)) for value in step.args.values())
+
+
+def _fits(value: Any) -> bool:
+    text = shown(value)
+    return len(text) <= LONGEST_ARGUMENT and text.count("\n") < MOST_LINES
+
+
+def shown(value: Any) -> str:
+    """An argument as people read it: text as it is, everything else as compact JSON."""
+    return value if isinstance(value, str) else canonical(value)
+
+
+def is_late(value: Any) -> bool:
+    """Is (part of) this argument filled in from an earlier result?"""
+    return bool(sources(value))
+
+
+def pages(plan: Plan) -> list[list[Step]]:
+    """The full review in pages of at most ten steps and 20,000 characters (one longer step has a page of its own)."""
+    found: list[list[Step]] = []
+    room = 0
+    for step in plan.steps:
+        size = _size(step)
+        if not found or len(found[-1]) >= PAGE_STEPS or size > room:
+            found.append([])
+            room = PAGE_CHARACTERS
+        found[-1].append(step)
+        room -= size
+    return found

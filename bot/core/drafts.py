@@ -1,0 +1,86 @@
+"""What a planner gives back: a plan, or a question, or what it did not understand; and what was wrong with it, as facts.
+
+Planners (a model, or the offline rules) never decide anything: a `Draft` is checked by `validation`, graded by `policy` and shown to people.
+"""
+
+from typing import Protocol
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.core.catalogue import Catalogue
+from bot.core.plan import Plan
+
+
+class Fault(BaseModel):
+    """One thing wrong with a plan: where, what, and how to mend it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    says: str  # "the tool 'jira.close_all' does not exist"
+    step: str | None = None  # id of the step, if it is one step's fault
+    field: str | None = None  # "args.path", "depends_on", "line 3"
+    fix: str = ""  # "use jira.close"
+
+    def __str__(self) -> str:
+        place = " · ".join(part for part in (f"step {self.step}" if self.step else "", self.field or "") if part)
+        return (f"{place}: " if place else "") + self.says + (f"; {self.fix}" if self.fix else "")
+
+
+class Question(BaseModel):
+    """One thing that the planner needs to know before it can plan."""
+
+    model_config = ConfigDict(frozen=True)
+
+    says: str
+    choices: tuple[str, ...] = ()
+
+
+class Part(BaseModel):
+    """One part of an ask as the offline planner read it: in plain notation if understood, else with the closest tools."""
+
+    model_config = ConfigDict(frozen=True)
+
+    words: str
+    understood: bool
+    notation: str = ""
+    note: str = ""  # "needs a summary first"
+    closest: tuple[str, ...] = ()
+
+
+class Draft(BaseModel):
+    """One planning round's reply, raw text kept whatever became of it."""
+
+    model_config = ConfigDict(frozen=True)
+
+    raw: str
+    plan: Plan | None = None
+    question: Question | None = None
+    faults: tuple[Fault, ...] = ()
+    parts: tuple[Part, ...] = ()  # offline only: what was understood and what was not
+    suggestion: str = ""  # an ask that would be understood
+    planner: str = "offline"  # or the model's id
+    tokens_in: int = 0
+    tokens_out: int = 0
+
+
+class Brief(BaseModel):
+    """What a planner is told. It has no tools: the catalogue is text to it."""
+
+    model_config = ConfigDict(frozen=True, arbitrary_types_allowed=True)
+
+    ask: str
+    catalogue: Catalogue
+    refusals: tuple[str, ...] = ()  # reasons of earlier cancellations, which the next round must respect
+    answers: tuple[str, ...] = ()  # what the requester answered to questions
+    earlier: tuple[Draft, ...] = ()  # earlier rounds of this run; their faults are to be mended
+    now: str = ""  # ISO time, for "today"
+
+
+class Planner(Protocol):
+    """Two exist: `bot.llm.planner` asks a model, `bot.llm.offline` reads notation and everyday phrases."""
+
+    name: str
+
+    async def draft(self, brief: Brief) -> Draft:
+        """One planning round. Raises `ModelFault` when the model gave nothing usable; a wrong plan comes back as a draft with faults."""
+        ...

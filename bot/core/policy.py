@@ -1,0 +1,189 @@
+"""Who may do what, and what a plan needs before it may run: pure questions to a `Policy`, answered with values.
+
+`evaluate` grades a plan and says whether it may run at once, for whom it waits, and how long. The `may_*` questions answer None for yes, else the
+kind of refusal, which is also the name of the private answer that the person gets. Membership is looked up by the caller at the click; names
+never count, only what was resolved to this very person.
+"""
+
+from collections.abc import Collection
+from dataclasses import dataclass
+from datetime import timedelta
+
+from pydantic import BaseModel, ConfigDict
+
+from bot.core import grading
+from bot.core.catalogue import Catalogue, Effect
+from bot.core.drafts import Fault
+from bot.core.plan import Plan
+from bot.core.policy_file import DEMO_POLICY, Limits, Places, Policy, Rule, Timer, ToolRule, default, parse
+from bot.core.risk import Grade, Level, Mode, highest
+
+__all__ = [
+    "DEMO_POLICY",
+    "Limits",
+    "Member",
+    "Places",
+    "Policy",
+    "Rule",
+    "Timer",
+    "ToolRule",
+    "Verdict",
+    "approver_words",
+    "default",
+    "evaluate",
+    "may_approve",
+    "may_ask",
+    "may_brake",
+    "may_decide",
+    "parse",
+    "remarks",
+]
+
+
+@dataclass(frozen=True)
+class Member:
+    """A person as known at the click. `listed` holds those entries of the policy's lists that mean this very person."""
+
+    id: str
+    team: str = ""
+    listed: frozenset[str] = frozenset()
+    is_guest: bool = False
+    is_bot: bool = False
+    is_deactivated: bool = False
+    is_stranger: bool = False  # of another workspace
+
+
+class Verdict(BaseModel):
+    """What a plan needs under a policy."""
+
+    model_config = ConfigDict(frozen=True)
+
+    level: Level
+    grades: tuple[Grade, ...]  # one for each step, in the plan's order
+    denied: tuple[Fault, ...] = ()  # steps that may not be planned at all
+    releases: bool = False  # every step only reads and may run by itself: runs at once
+    silence_releases: bool = False  # every step only reads and the policy lets such a plan go on when nobody answered
+    expires_after: timedelta
+    quorum: int = 1
+
+
+def evaluate(plan: Plan, catalogue: Catalogue, policy: Policy) -> Verdict:
+    """The plan's grades and what follows from them. Pure; tools that are not in the catalogue are denied."""
+    grades = tuple(grading.grade(step, plan, catalogue, policy) for step in plan.steps)
+    level = highest([grade.level for grade in grades])
+    denied = tuple(_denial(plan, grade) for grade in grades if grade.mode is Mode.DENY)
+    timer = policy.timers[level]
+    return Verdict(
+        level=level,
+        grades=grades,
+        denied=denied,
+        releases=not denied and _only_reads(plan, catalogue, policy) and all(grade.mode is Mode.AUTO for grade in grades),
+        silence_releases=not denied and timer.then == "approve" and _declared_reads(plan, catalogue) and _only_reads(plan, catalogue, policy),
+        expires_after=timer.expire,
+        quorum=policy.quorum.get(level, 1),
+    )
+
+
+def _only_reads(plan: Plan, catalogue: Catalogue, policy: Policy) -> bool:
+    """As the policy sees the tools. An empty plan reads nothing and releases nothing."""
+    effects = [grading.effect_of(catalogue[step.tool], policy) for step in plan.steps if step.tool in catalogue]
+    return bool(plan.steps) and len(effects) == len(plan.steps) and all(effect is Effect.READ for effect in effects)
+
+
+def _declared_reads(plan: Plan, catalogue: Catalogue) -> bool:
+    """By the tools' own word: no line of a policy file can turn an effect into a read for the sake of silence."""
+    return all(step.tool in catalogue and catalogue[step.tool].effect is Effect.READ for step in plan.steps)
+
+
+def _denial(plan: Plan, grade: Grade) -> Fault:
+    tool = plan.step(grade.step).tool
+    why = f" ({grade.rules[0]})" if grade.rules else ""
+    return Fault(step=grade.step, field="tool", says=f"the policy does not allow {tool}{why}", fix="reach the goal without it")
+
+
+def may_approve(
+    policy: Policy,
+    member: Member,
+    *,
+    requester: str,
+    level: Level,
+    already: Collection[str] = (),
+    editors: Collection[str] = (),
+    source_author: str | None = None,
+) -> str | None:
+    """None if this person's yes counts, else the kind of refusal. `already`: who said yes to this digest; `editors`: who wrote this revision."""
+    own = member.id == requester
+    alone = policy.profile == "personal" and own
+    if not policy.approvers and not alone:
+        return "nobody_set"
+    refusal = _unfit(member, guests=False)
+    if refusal is None and not alone:
+        refusal = _not_the_one(policy, member, own=own, level=level, editors=editors, source_author=source_author)
+    return refusal or ("double" if member.id in already else None)
+
+
+def _not_the_one(
+    policy: Policy, member: Member, *, own: bool, level: Level, editors: Collection[str], source_author: str | None
+) -> str | None:
+    """Why an able person's yes does not count for this very plan: who made it does not also approve it."""
+    if not _is_approver(policy, member):
+        return "not_allowed"
+    if policy.profile == "personal":
+        return None
+    if own and level is Level.HIGH:
+        return "own_request"
+    if member.id in editors:
+        return "own_edit"
+    return "source_author" if source_author == member.id and not own else None
+
+
+def may_decide(policy: Policy, member: Member, *, requester: str) -> str | None:
+    """Edit, cancel, resume, continue, retry, skip: the requester or an approver. None, or the kind of refusal."""
+    refusal = _unfit(member, guests=False)
+    if refusal is None and member.id != requester and not _is_approver(policy, member):
+        return "not_allowed"
+    return refusal
+
+
+def may_brake(policy: Policy, member: Member) -> str | None:  # noqa: ARG001 — every policy lets everybody here pull the cord
+    """Pause and stop: anybody of this workspace, guests too. None, or the kind of refusal."""
+    return _unfit(member, guests=True)
+
+
+def may_ask(policy: Policy, member: Member) -> str | None:  # noqa: ARG001 — the same in every profile
+    """Begin a run: members of this workspace. None, or the kind of refusal."""
+    return _unfit(member, guests=False)
+
+
+def approver_words(policy: Policy) -> tuple[str, ...]:
+    """The people and groups who may approve, as the file names them."""
+    return policy.approvers
+
+
+def remarks(policy: Policy, catalogue: Catalogue) -> list[str]:
+    """What is allowed but probably not meant, one sentence each: for `pullcord policy check` and the doctor."""
+    said = [f"the pattern '{glob}' under tools fits no tool" for glob in policy.tools if not any(grading.fits(name, glob) for name in catalogue)]
+    for name, spec in catalogue.items():
+        wanted = grading.ruling(name, policy).effect
+        if wanted and wanted is not grading.effect_of(spec, policy):
+            said.append(f"{name} says itself that its effect is {spec.effect}; the file cannot make it {wanted}")
+    if not policy.approvers and policy.profile != "personal":
+        said.append("nobody is named under approvers, so nobody may approve")
+    if policy.profile == "team" and not policy.places.audit:
+        said.append("places.audit is not set; a team needs an audit channel")
+    return said
+
+
+def _is_approver(policy: Policy, member: Member) -> bool:
+    return not member.listed.isdisjoint(policy.approvers)
+
+
+def _unfit(member: Member, *, guests: bool) -> str | None:
+    """Facts about a person that no list outweighs."""
+    if member.is_deactivated:
+        return "deactivated"
+    if member.is_bot:
+        return "bot"
+    if member.is_stranger:
+        return "partner"
+    return "guest" if member.is_guest and not guests else None

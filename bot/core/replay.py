@@ -1,0 +1,36 @@
+"""From a run's audit entries back to its state: the proof that the record leaves nothing out.
+
+The door writes into each entry what the change was made of; here the same table is walked again, entry by entry. Entries without a
+`version` changed nothing (a refused click, a note).
+"""
+
+from collections.abc import Iterable
+
+from bot.core.ids import StepId
+from bot.core.run import Event, Run, StepStatus, advance, advance_step
+from bot.core.snapshot import Entry
+
+
+def opened(entry: Entry) -> Run:
+    """The run as its first entry (`opened`) describes it. KeyError if that entry is no such entry."""
+    return Run.model_validate(entry.data["run"])
+
+
+def replay(entries: Iterable[Entry], opened: Run) -> tuple[Run, dict[StepId, StepStatus]]:
+    """The run and its steps' statuses after these entries, oldest first; `opened` is the run as it was opened.
+
+    Raises `NotAllowed` if the entries hold a move that the table does not have. Where a run's cards stand (channel, thread) is not part
+    of the record.
+    """
+    run, steps = opened, dict[StepId, StepStatus]()
+    for entry in entries:
+        if "version" not in entry.data or entry.event == Event.OPENED:
+            continue
+        event, data = Event(entry.event), entry.data
+        if "plan_steps" in data:  # another revision: what it left out is gone, what it added is pending
+            steps = {StepId(name): steps.get(StepId(name), StepStatus.PENDING) for name in data["plan_steps"]}
+        run = advance(run, event, data).model_copy(update={"updated_at": entry.at})
+        if "step_to" in data:
+            step = StepId(data["step"])
+            steps[step] = advance_step(steps.get(step, StepStatus.PENDING), event)
+    return run, steps

@@ -1,0 +1,287 @@
+"""A run's life as one table: (status, event) → status, for runs and for steps.
+
+Nothing else in the product decides what may follow what. `advance` and `advance_step` are pure; the door in the store calls them inside
+the transaction that also writes the audit entry, so a state without its entry cannot exist, and replaying a run's entries gives its state.
+"Asked" is stored before "happened": *pausing* and *stopping* are states, and nothing starts in them.
+"""
+
+from collections.abc import Mapping
+from enum import StrEnum
+from typing import Any
+
+from pydantic import AwareDatetime, BaseModel, ConfigDict
+
+from bot.core.ids import Digest, RunId, StepId
+from bot.core.risk import Level
+from bot.errors import PullcordError
+
+
+class RunStatus(StrEnum):
+    """Where a run stands."""
+
+    PLANNING = "planning"  # the planner works, or a question waits for the requester
+    IN_REVIEW = "in_review"  # people decide
+    QUEUED = "queued"  # approved or released; waits for a place in the pool
+    RUNNING = "running"  # steps start and end
+    PAUSING = "pausing"  # no step starts; what runs finishes
+    PAUSED = "paused"  # nothing runs; `reason` says for whom it waits
+    STOPPING = "stopping"  # no step starts; what runs is cancelled
+    ANSWERING = "answering"  # all steps are settled; the answer is written
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    STOPPED = "stopped"  # ended by a person while it ran
+    CANCELLED = "cancelled"  # dropped by a person before it ran
+    EXPIRED = "expired"  # nobody decided in time
+    REFUSED = "refused"  # policy does not allow the plan
+
+
+FINAL = frozenset(
+    {RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.STOPPED, RunStatus.CANCELLED, RunStatus.EXPIRED, RunStatus.REFUSED}
+)
+LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.PAUSING, RunStatus.PAUSED, RunStatus.STOPPING, RunStatus.ANSWERING})
+
+
+class Hold(StrEnum):
+    """Why a run is pausing or paused (or, for `question`, why planning waits); the card and the next move depend on it."""
+
+    PERSON = "person"
+    BREAKPOINT = "breakpoint"
+    CONFIRM = "confirm"
+    REDIRECT = "redirect"
+    UNATTENDED = "unattended"
+    STEP_FAILED = "step_failed"
+    IN_DOUBT = "in_doubt"
+    BUDGET = "budget"
+    FREEZE = "freeze"
+    SHUTDOWN = "shutdown"
+    QUESTION = "question"
+
+
+class Event(StrEnum):
+    """What happened to a run or to one of its steps."""
+
+    OPENED = "opened"  # somebody asked
+    ATTEMPTED = "attempted"  # one planning round gave a reply
+    QUESTION_ASKED = "question_asked"  # the planner needs one thing from the requester
+    QUESTION_ANSWERED = "question_answered"
+    PLANNED = "planned"  # a valid plan waits for people
+    RELEASED = "released"  # policy let an all-read plan run at once
+    PLAN_REFUSED = "plan_refused"  # policy denies it
+    PLAN_FAILED = "plan_failed"  # no valid plan in the rounds there are
+    APPROVAL_GIVEN = "approval_given"  # one yes; the quorum is not reached yet
+    APPROVED = "approved"  # the last yes that was needed
+    CANCELLED = "cancelled"
+    EXPIRED = "expired"
+    BREAKPOINT_SET = "breakpoint_set"
+    STARTED = "started"  # a place in the pool was free
+    PAUSE_ASKED = "pause_asked"
+    HELD = "held"  # the dispatcher must wait for somebody: `reason`, `step`
+    SETTLED = "settled"  # nothing runs any more
+    RESUMED = "resumed"  # a person lets go of Pause
+    CONTINUED = "continued"  # goes on past a breakpoint, a budget, an unattended hold
+    CONFIRMED = "confirmed"  # the filled-in arguments of one step were seen and agreed to
+    CONFIRM_REFUSED = "confirm_refused"
+    RETRIED = "retried"
+    SKIPPED_BY_PERSON = "skipped_by_person"
+    HAPPENED = "happened"  # a person (or verify) says that the step in doubt took effect
+    NOT_HAPPENED = "not_happened"
+    STOP_ASKED = "stop_asked"
+    STEPS_DONE = "steps_done"  # no step can start any more
+    ANSWERED = "answered"
+    ANSWERED_FAILED = "answered_failed"  # an answer stands, but a step failed for good
+    STEP_STARTED = "step_started"
+    STEP_SUCCEEDED = "step_succeeded"
+    STEP_FAILED = "step_failed"
+    STEP_CANCELLED = "step_cancelled"
+    STEP_SKIPPED = "step_skipped"  # by rule: something it needs did not succeed
+    STEP_IN_DOUBT = "step_in_doubt"  # started, and no record of its end
+    STEP_REQUEUED = "step_requeued"  # may run again: it only reads, or is idempotent
+    CLICK_REFUSED = "click_refused"  # somebody tried what the rules do not allow; changes nothing
+
+
+S, E, H = RunStatus, Event, Hold
+
+TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
+    (S.PLANNING, E.ATTEMPTED): S.PLANNING,
+    (S.PLANNING, E.QUESTION_ASKED): S.PLANNING,
+    (S.PLANNING, E.QUESTION_ANSWERED): S.PLANNING,
+    (S.PLANNING, E.PLANNED): S.IN_REVIEW,
+    (S.PLANNING, E.RELEASED): S.QUEUED,
+    (S.PLANNING, E.PLAN_REFUSED): S.REFUSED,
+    (S.PLANNING, E.PLAN_FAILED): S.FAILED,
+    (S.PLANNING, E.CANCELLED): S.CANCELLED,
+    (S.PLANNING, E.EXPIRED): S.EXPIRED,  # a question that nobody answered
+    (S.IN_REVIEW, E.APPROVAL_GIVEN): S.IN_REVIEW,
+    (S.IN_REVIEW, E.APPROVED): S.QUEUED,
+    (S.IN_REVIEW, E.BREAKPOINT_SET): S.IN_REVIEW,
+    (S.IN_REVIEW, E.CANCELLED): S.CANCELLED,
+    (S.IN_REVIEW, E.EXPIRED): S.EXPIRED,
+    (S.QUEUED, E.STARTED): S.RUNNING,
+    (S.QUEUED, E.PAUSE_ASKED): S.PAUSED,
+    (S.QUEUED, E.STOP_ASKED): S.STOPPED,
+    (S.QUEUED, E.BREAKPOINT_SET): S.QUEUED,
+    (S.RUNNING, E.STEP_STARTED): S.RUNNING,
+    (S.RUNNING, E.PAUSE_ASKED): S.PAUSING,
+    (S.RUNNING, E.HELD): S.PAUSING,
+    (S.RUNNING, E.STOP_ASKED): S.STOPPING,
+    (S.RUNNING, E.STEPS_DONE): S.ANSWERING,
+    (S.RUNNING, E.BREAKPOINT_SET): S.RUNNING,
+    (S.PAUSING, E.SETTLED): S.PAUSED,
+    (S.PAUSING, E.RESUMED): S.RUNNING,
+    (S.PAUSING, E.STOP_ASKED): S.STOPPING,
+    (S.PAUSING, E.BREAKPOINT_SET): S.PAUSING,
+    (S.PAUSED, E.RESUMED): S.RUNNING,
+    (S.PAUSED, E.CONTINUED): S.RUNNING,
+    (S.PAUSED, E.CONFIRMED): S.RUNNING,
+    (S.PAUSED, E.CONFIRM_REFUSED): S.RUNNING,
+    (S.PAUSED, E.RETRIED): S.RUNNING,
+    (S.PAUSED, E.SKIPPED_BY_PERSON): S.RUNNING,
+    (S.PAUSED, E.HAPPENED): S.RUNNING,
+    (S.PAUSED, E.NOT_HAPPENED): S.RUNNING,
+    (S.PAUSED, E.STOP_ASKED): S.STOPPED,
+    (S.PAUSED, E.EXPIRED): S.STOPPED,
+    (S.PAUSED, E.BREAKPOINT_SET): S.PAUSED,
+    (S.STOPPING, E.SETTLED): S.STOPPED,
+    (S.ANSWERING, E.ANSWERED): S.SUCCEEDED,
+    (S.ANSWERING, E.ANSWERED_FAILED): S.FAILED,
+    # What runs may end in every state in which something can run; none of these moves the run.
+    **{
+        (status, event): status
+        for status in (S.RUNNING, S.PAUSING, S.STOPPING)
+        for event in (E.STEP_SUCCEEDED, E.STEP_FAILED, E.STEP_CANCELLED, E.STEP_SKIPPED, E.STEP_IN_DOUBT, E.STEP_REQUEUED)
+    },
+    # A refused attempt is on record and changes nothing, whatever the state.
+    **{(status, E.CLICK_REFUSED): status for status in RunStatus},
+}
+
+# Which hold each letting-go belongs to: Continue does not resume a confirm, Retry does not pass a breakpoint.
+LETS_GO: Mapping[Event, frozenset[Hold]] = {
+    E.RESUMED: frozenset({H.PERSON, H.FREEZE, H.SHUTDOWN, H.REDIRECT}),
+    E.CONTINUED: frozenset({H.BREAKPOINT, H.UNATTENDED, H.BUDGET}),
+    E.CONFIRMED: frozenset({H.CONFIRM}),
+    E.CONFIRM_REFUSED: frozenset({H.CONFIRM}),
+    E.RETRIED: frozenset({H.STEP_FAILED}),
+    E.SKIPPED_BY_PERSON: frozenset({H.STEP_FAILED}),
+    E.HAPPENED: frozenset({H.IN_DOUBT}),
+    E.NOT_HAPPENED: frozenset({H.IN_DOUBT}),
+    E.QUESTION_ANSWERED: frozenset({H.QUESTION}),
+}
+
+
+class StepStatus(StrEnum):
+    """Where a step stands."""
+
+    PENDING = "pending"
+    RUNNING = "running"  # the intent is stored; the call may be out
+    SUCCEEDED = "succeeded"
+    FAILED = "failed"
+    SKIPPED = "skipped"
+    CANCELLED = "cancelled"
+    IN_DOUBT = "in_doubt"  # started, and no record of its end
+
+
+P = StepStatus
+
+STEP_TRANSITIONS: Mapping[tuple[StepStatus, Event], StepStatus] = {
+    (P.PENDING, E.STEP_STARTED): P.RUNNING,
+    (P.PENDING, E.STEP_SKIPPED): P.SKIPPED,
+    (P.PENDING, E.STEP_FAILED): P.FAILED,  # its references do not resolve: the tool was never called
+    (P.PENDING, E.CONFIRMED): P.PENDING,
+    (P.PENDING, E.CONFIRM_REFUSED): P.SKIPPED,
+    (P.RUNNING, E.STEP_SUCCEEDED): P.SUCCEEDED,
+    (P.RUNNING, E.STEP_FAILED): P.FAILED,
+    (P.RUNNING, E.STEP_CANCELLED): P.CANCELLED,
+    (P.RUNNING, E.STEP_IN_DOUBT): P.IN_DOUBT,
+    (P.RUNNING, E.STEP_REQUEUED): P.PENDING,
+    (P.FAILED, E.RETRIED): P.PENDING,
+    (P.FAILED, E.SKIPPED_BY_PERSON): P.SKIPPED,
+    (P.IN_DOUBT, E.HAPPENED): P.SUCCEEDED,
+    (P.IN_DOUBT, E.NOT_HAPPENED): P.PENDING,
+    (P.IN_DOUBT, E.STEP_SUCCEEDED): P.SUCCEEDED,  # verify found it
+    (P.IN_DOUBT, E.STEP_REQUEUED): P.PENDING,  # verify found that it did not happen
+}
+STEP_EVENTS = frozenset(event for _, event in STEP_TRANSITIONS)
+SETTLED = frozenset({P.SUCCEEDED, P.FAILED, P.SKIPPED, P.CANCELLED})
+
+
+class NotAllowed(PullcordError):
+    """The table has no such move. Commands turn it into a `Refused` that says what is true now."""
+
+    def __init__(self, status: str, event: Event, reason: Hold | None = None) -> None:
+        super().__init__(f"{event} is not possible: the state is {status}" + (f" ({reason})" if reason else ""))
+        self.status, self.event, self.reason = status, event, reason
+
+
+class Run(BaseModel):
+    """What is true of a run, small enough to be read and written at each change. Plans and steps have rows of their own."""
+
+    model_config = ConfigDict(frozen=True)
+
+    id: RunId
+    version: int = 0  # +1 at each change of state; starting a step is a compare-and-set on it
+    status: RunStatus = RunStatus.PLANNING
+    reason: Hold | None = None
+    held_step: StepId | None = None  # the step that a hold is about
+    ask: str = ""  # the words of the requester, as typed
+    requester: str = ""  # Slack user id
+    team: str = ""
+    channel: str = ""
+    thread_ts: str | None = None  # root of the thread; None until the run card is posted (slash command)
+    source_ts: str | None = None  # the asking message, if there was one
+    revision: int = 0  # 0: no plan yet
+    digest: Digest | None = None  # of the current revision
+    approved: Digest | None = None  # the digest that may run
+    risk: Level | None = None
+    deadline: AwareDatetime | None = None  # when the present wait expires
+    breakpoints: tuple[StepId, ...] = ()  # set by people, beside those in the plan
+    passed: tuple[str, ...] = ()  # holds that were let go: "<step>" breakpoints; "<step>:<digest>" confirmed fillings
+    created_at: AwareDatetime
+    updated_at: AwareDatetime
+
+    @property
+    def is_final(self) -> bool:
+        """No event but a refused click leaves a final state."""
+        return self.status in FINAL
+
+
+# What an event's data sets on the run, field by field; anything else in the data is a fact for the record.
+CARRIED = ("revision", "digest", "approved", "risk", "deadline", "breakpoints")
+
+
+def advance(run: Run, event: Event, data: Mapping[str, Any]) -> Run:
+    """The run after the event. Raises `NotAllowed` if the table has no such move. Pure: time comes in as `data["at"]`, if at all."""
+    to = TRANSITIONS.get((run.status, event))
+    held_for = LETS_GO.get(event)
+    pausing_resumed = run.status is S.PAUSING and event is E.RESUMED
+    if to is None or (held_for is not None and run.reason not in held_for and not pausing_resumed):
+        raise NotAllowed(run.status, event, run.reason)
+    if event is E.CLICK_REFUSED:
+        return run
+    changed: dict[str, Any] = {name: data[name] for name in CARRIED if name in data}
+    changed |= _hold(run, event, to, data)
+    changed |= {"status": to, "version": run.version + 1}
+    return Run.model_validate({**run.model_dump(), **changed})
+
+
+def _hold(run: Run, event: Event, to: RunStatus, data: Mapping[str, Any]) -> dict[str, Any]:
+    """Reason, held step and passed holds after the event."""
+    if event is E.PAUSE_ASKED:
+        return {"reason": H.PERSON, "held_step": None}
+    if event is E.QUESTION_ASKED:
+        return {"reason": H.QUESTION}
+    if event is E.HELD:
+        return {"reason": Hold(data["reason"]), "held_step": data.get("step")}
+    if event is E.SETTLED and to is S.PAUSED:
+        return {}
+    if to is S.PAUSING or to is S.PAUSED:
+        return {}
+    let_go = [data["passes"]] if data.get("passes") else []
+    return {"reason": None, "held_step": None, "passed": (*run.passed, *let_go)}
+
+
+def advance_step(status: StepStatus, event: Event) -> StepStatus:
+    """The step's status after the event. Raises `NotAllowed` if the table has no such move."""
+    to = STEP_TRANSITIONS.get((status, event))
+    if to is None:
+        raise NotAllowed(status, event)
+    return to

@@ -1,0 +1,44 @@
+"""What commands and activities are given: built once by `app`, passed by hand, no container."""
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import datetime
+
+from bot.bell import Bell
+from bot.core.drafts import Planner
+from bot.core.ids import RunId
+from bot.core.policy import Policy
+from bot.llm.synthesizer import Synthesizer
+from bot.settings import Settings
+from bot.store.db import Database
+from bot.tasks import Tasks
+from bot.tools.registry import Registry
+
+
+@dataclass(frozen=True)
+class Deps:
+    """Time and ids come from here, so that a test can move the one and know the other."""
+
+    settings: Settings
+    store: Database
+    tools: Registry
+    policy: Policy
+    planner: Planner
+    synthesizer: Synthesizer
+    bell: Bell
+    tasks: Tasks
+    now: Callable[[], datetime]
+    new_run_id: Callable[[], RunId]
+    progress: dict[tuple[str, str], str] = field(default_factory=dict)  # (run, step) → the tool's own words while it runs
+    opened: dict[tuple[str, int, str], set[int]] = field(default_factory=dict)  # (run, revision, person) → pages of the full review
+
+    @property
+    def audit_place(self) -> str:
+        """The audit channel, by id or `#name`; empty if there is none."""
+        return self.settings.audit_channel or self.policy.places.audit or ""
+
+    @property
+    def review_places(self) -> tuple[str, ...]:
+        """Where a review stands: `thread`, and channels by id or `#name`."""
+        more = (self.settings.approval_channel,) if self.settings.approval_channel else ()
+        return tuple(dict.fromkeys((*self.policy.places.review, *more)))

@@ -1,0 +1,1 @@
+"""The narrow model roles (planner, synthesizer). None of them has tools."""

@@ -1,0 +1,39 @@
+"""For a clause that was not understood: the tools that come closest, by the words of their names and descriptions."""
+
+import re
+from collections.abc import Iterable
+from difflib import SequenceMatcher
+
+from bot.core.catalogue import Catalogue, ToolSpec
+
+WORD = re.compile(r"[a-z]{3,}")
+IDLE = frozenset("the and then for from with into that this them its all any are was not you can please when use what does one".split())
+ENOUGH = 0.45  # below this a tool has nothing to do with the words
+SHOWN = 2
+
+
+def closest(words: str, catalogue: Catalogue) -> tuple[str, ...]:
+    """Up to two tool names, the closest first; none if no tool has to do with the words."""
+    asked = _words(words)
+    scored = sorted(((-_score(asked, spec), name) for name, spec in catalogue.items()), key=lambda pair: pair)
+    return tuple(name for score, name in scored[:SHOWN] if -score >= ENOUGH)
+
+
+def _words(text: str) -> list[str]:
+    return [word for word in WORD.findall(text.casefold()) if word not in IDLE]
+
+
+def _score(asked: Iterable[str], spec: ToolSpec) -> float:
+    """How near the nearest pair of words is; words of the name count more than those of the description."""
+    named, described = _words(spec.name), _words(spec.description)
+    return max((max(_near(word, named), 0.8 * _near(word, described)) for word in asked), default=0.0)
+
+
+def _near(word: str, others: Iterable[str]) -> float:
+    return max((_alike(word, other) for other in others), default=0.0)
+
+
+def _alike(word: str, other: str) -> float:
+    if word == other or (len(word) > 3 and (word.startswith(other) or other.startswith(word))):
+        return 1.0
+    return SequenceMatcher(None, word, other).ratio()

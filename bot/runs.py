@@ -1,0 +1,52 @@
+"""Questions about runs. Nothing here changes anything."""
+
+from collections.abc import Sequence
+
+from bot.core.run import Run, RunStatus, StepStatus
+from bot.core.snapshot import Snapshot, StepState
+from bot.deps import Deps
+from bot.store import runs
+
+
+async def snapshot(deps: Deps, run_id: str, *, entries: bool = False) -> Snapshot:
+    """All that is known of a run, with the progress words of its running steps. Raises `Refused("unknown_run")`."""
+    found = await deps.store.read(lambda conn: runs.snapshot(conn, run_id, entries=entries))
+    steps = tuple(_with_progress(deps, run_id, step) for step in found.steps)
+    ahead = await _ahead(deps, found.run) if found.run.status is RunStatus.QUEUED else 0
+    return found.model_copy(update={"steps": steps, "ahead": ahead})
+
+
+def _with_progress(deps: Deps, run_id: str, step: StepState) -> StepState:
+    words = deps.progress.get((run_id, step.id))
+    return step.model_copy(update={"progress": words}) if words and step.status is StepStatus.RUNNING else step
+
+
+async def _ahead(deps: Deps, run: Run) -> int:
+    queued = await deps.store.read(runs.queued)
+    return next((place for place, other in enumerate(queued) if other.id == run.id), 0)
+
+
+async def get(deps: Deps, run_id: str) -> Run:
+    """The run's own row. Raises `Refused("unknown_run")`."""
+    return await deps.store.read(lambda conn: runs.get(conn, run_id))
+
+
+async def by_thread(deps: Deps, channel: str, thread_ts: str) -> Run | None:
+    """The newest run whose thread has that root, or None."""
+    return await deps.store.read(lambda conn: runs.by_thread(conn, channel, thread_ts))
+
+
+async def live(deps: Deps, *, requester: str | None = None, channel: str | None = None) -> list[Run]:
+    """Runs that have not ended, oldest first, narrowed to a requester or a channel."""
+    found = await deps.store.read(runs.open_runs)
+    return [run for run in found if requester in (None, run.requester) and channel in (None, run.channel)]
+
+
+async def listing(deps: Deps, *, limit: int = 100) -> Sequence[Run]:
+    """The newest runs first."""
+    return await deps.store.read(lambda conn: runs.listing(conn, limit=limit))
+
+
+async def queued(deps: Deps) -> list[Run]:
+    """Runs that wait for a place in the pool, oldest first."""
+    return await deps.store.read(runs.queued)

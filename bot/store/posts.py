@@ -1,0 +1,98 @@
+"""The outbox: every message that must stand in Slack, from the wish to the message that is kept true.
+
+A post is inserted in the transaction of the change that causes it, under a key that is unique for ever, so neither a crash nor a repeat
+loses or doubles it. `sending` is stored before the call: after a crash the sender knows that the message may be out already.
+"""
+
+from datetime import datetime
+from typing import Any
+
+from sqlalchemy import Connection, RowMapping, and_, bindparam, insert, or_, select, update
+
+from bot.core.snapshot import NewPost, Post
+from bot.errors import PullcordError
+from bot.store import tables
+from bot.store.db import noted
+
+KEPT_TRUE = ("run", "review", "confirm")  # cards that are redrawn; the others are said once
+
+_posts = tables.posts
+_INSERT = insert(_posts)
+_HAS_KEY = select(_posts.c.id).where(_posts.c.key == bindparam("key"))
+
+
+class UnknownPost(PullcordError):
+    """There is no post of that number: a fault of the caller."""
+
+
+def add(conn: Connection, post: NewPost) -> bool:
+    """Insert the post and ring for its run; False, and nothing happens, if its key exists. With a `ts` it counts as posted."""
+    if conn.execute(_HAS_KEY, {"key": post.key}).one_or_none():
+        return False
+    said = post.model_dump(mode="json")
+    state = "posted" if post.ts else "wanted"
+    conn.execute(_INSERT, {**said, "run_id": said.pop("run"), "state": state, "shown": -1, "tries": 0, "error": None, "not_before": None})
+    noted(conn).add(post.run)
+    return True
+
+
+def get(conn: Connection, post_id: int) -> Post:
+    """The post of that number. Raises `UnknownPost`."""
+    row = conn.execute(select(_posts).where(_posts.c.id == post_id)).mappings().one_or_none()
+    if row is None:
+        raise UnknownPost(f"there is no post {post_id}")
+    return _post(row)
+
+
+def of_run(conn: Connection, run_id: str) -> list[Post]:
+    """All posts about a run, oldest first."""
+    return [_post(row) for row in conn.execute(select(_posts).where(_posts.c.run_id == run_id).order_by(_posts.c.id)).mappings()]
+
+
+def waiting(conn: Connection, now: datetime) -> list[Post]:
+    """Posts that are to be sent now, or were being sent when somebody last looked, in the order in which they were wished for."""
+    due = or_(_posts.c.not_before.is_(None), _posts.c.not_before <= now)
+    query = select(_posts).where(_posts.c.state.in_(("wanted", "sending")), due).order_by(_posts.c.id)
+    return [_post(row) for row in conn.execute(query).mappings()]
+
+
+def stale(conn: Connection) -> list[Post]:
+    """Cards in Slack that show an older version of their run than the true one, oldest first."""
+    behind = and_(tables.runs.c.id == _posts.c.run_id, _posts.c.shown < tables.runs.c.version)
+    query = select(_posts).join(tables.runs, behind).where(_posts.c.state == "posted", _posts.c.card.in_(KEPT_TRUE)).order_by(_posts.c.id)
+    return [_post(row) for row in conn.execute(query).mappings()]
+
+
+def sending(conn: Connection, post_id: int) -> None:
+    """The call is about to be made."""
+    _set(conn, post_id, state="sending")
+
+
+def posted(conn: Connection, post_id: int, *, channel: str, ts: str, shown: int) -> None:
+    """It stands in Slack, at this place, and shows this version of the run."""
+    _set(conn, post_id, state="posted", channel=channel, ts=ts, shown=shown, error=None, not_before=None)
+
+
+def shown(conn: Connection, post_id: int, version: int) -> None:
+    """The message was brought up to this version of the run."""
+    _set(conn, post_id, shown=version, error=None)
+
+
+def later(conn: Connection, post_id: int, *, not_before: datetime, error: str, unsent: bool = False) -> None:
+    """It did not work; try again then. `unsent`: Slack surely did not take it, so the next try need not look for it first."""
+    state = {"state": "wanted"} if unsent else {}
+    _set(conn, post_id, tries=_posts.c.tries + 1, not_before=not_before, error=error, **state)
+
+
+def failed(conn: Connection, post_id: int, error: str) -> None:
+    """It will never work; the reason is kept."""
+    _set(conn, post_id, state="failed", error=error)
+
+
+def _set(conn: Connection, post_id: int, **values: Any) -> None:
+    if conn.execute(update(_posts).where(_posts.c.id == post_id).values(**values)).rowcount == 0:
+        raise UnknownPost(f"there is no post {post_id}")
+
+
+def _post(row: RowMapping) -> Post:
+    return Post(**{name: value for name, value in row.items() if name != "run_id"}, run=row["run_id"])

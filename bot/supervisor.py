@@ -1,0 +1,119 @@
+"""One task per live run: the run's status names the activity. Boot, a ring of the bell and the sweep all do the same: look at the row.
+
+Runs wait in *queued* for one of the pool's places; a free place goes to the requester who holds the fewest, then to the oldest ask.
+Nobody else calls an activity, so a restart loses nothing: whatever was open is looked at again.
+"""
+
+import asyncio
+from collections import Counter
+from collections.abc import Coroutine
+from typing import Any
+
+import structlog
+
+from bot import runs
+from bot.activities.answering import answer
+from bot.activities.dispatching import ACTIVE, dispatch
+from bot.activities.drafting import draft
+from bot.bell import Ear
+from bot.core.run import Run, RunStatus
+from bot.deps import Deps
+
+log = structlog.get_logger()
+
+SWEEP_S = 5.0
+BACK_OFF_S = (1.0, 5.0, 30.0)  # after a fault in an activity; the last one repeats
+
+
+class Supervisor:
+    """Starts activities and watches them. `run` is a task of the app; `close` takes the ladder down."""
+
+    def __init__(self, deps: Deps) -> None:
+        self.deps = deps
+        self.live: dict[str, asyncio.Task[None]] = {}
+        self.holders: dict[str, str] = {}  # run → requester, for runs that hold a place in the pool
+        self.faults: Counter[str] = Counter()
+        self.resting: dict[str, float] = {}  # run → loop time before which it is left alone
+        self.closing = False
+
+    async def run(self) -> None:
+        """Look at every open run at once, then at those that the bell names, and every few seconds at all of them again."""
+        ear = Ear(self.deps.bell)
+        try:
+            heard: set[str] = set()
+            while not self.closing:
+                await self.look(heard)
+                heard = await ear.next(within_s=SWEEP_S)
+        finally:
+            ear.close()
+
+    async def look(self, heard: set[str]) -> None:
+        """Give every open run (or those heard of) what its status asks for."""
+        for run in await runs.live(self.deps):
+            if not heard or run.id in heard:
+                self._attend(run)
+        await self._fill_pool()
+
+    def _attend(self, run: Run) -> None:
+        if run.id in self.live or self._rests(run.id) or self.closing:
+            return
+        if run.status is RunStatus.PLANNING and run.reason is None:
+            self._start(run, draft(self.deps, run.id))
+        elif run.status in ACTIVE:
+            self._hold_place(run)
+            self._start(run, dispatch(self.deps, run.id, share=self._share))
+        elif run.status is RunStatus.ANSWERING:
+            self._start(run, answer(self.deps, run.id))
+
+    async def _fill_pool(self) -> None:
+        """Give free places to queued runs, fairly between requesters."""
+        while len(self.holders) < self.deps.settings.pool and not self.closing:
+            queued = [run for run in await runs.queued(self.deps) if run.id not in self.live and not self._rests(run.id)]
+            if not queued:
+                return
+            held = Counter(self.holders.values())
+            chosen = min(queued, key=lambda run: (held[run.requester], run.updated_at, run.id))
+            self._hold_place(chosen)
+            self._start(chosen, dispatch(self.deps, chosen.id, share=self._share))
+
+    def _hold_place(self, run: Run) -> None:
+        self.holders[run.id] = run.requester
+
+    def _share(self) -> int:
+        """How many steps one run may have out: its own bound, or its part of the bound on all."""
+        settings = self.deps.settings
+        return min(settings.parallel, max(1, settings.steps // max(1, len(self.holders))))
+
+    def _rests(self, run_id: str) -> bool:
+        return asyncio.get_running_loop().time() < self.resting.get(run_id, 0)
+
+    def _start(self, run: Run, activity: Coroutine[Any, Any, None]) -> None:
+        self.live[run.id] = self.deps.tasks.start(self._watch(run.id, activity), name=f"{run.id}.{run.status}")
+
+    async def _watch(self, run_id: str, activity: Coroutine[Any, Any, None]) -> None:
+        """Run one activity; a fault in it is logged and the run looked at again after a while, never dropped."""
+        structlog.contextvars.bind_contextvars(run=run_id)
+        try:
+            await activity
+            self.faults.pop(run_id, None)
+        except Exception:
+            self.faults[run_id] += 1
+            rest = BACK_OFF_S[min(self.faults[run_id], len(BACK_OFF_S)) - 1]
+            self.resting[run_id] = asyncio.get_running_loop().time() + rest
+            log.exception("activity_failed", times=self.faults[run_id], again_in_s=rest)
+        finally:
+            self.live.pop(run_id, None)
+            self.holders.pop(run_id, None)
+        self.deps.bell.ring(run_id)
+
+    async def close(self) -> None:
+        """Start nothing more, give what runs its grace, then cancel it. What was cut off is settled at the next start."""
+        self.closing = True
+        running = set(self.live.values())
+        if running:
+            _, late = await asyncio.wait(running, timeout=self.deps.settings.grace_s)
+            for task in late:
+                task.cancel()
+            if late:
+                log.warning("cut_off", runs=sorted(run for run, task in self.live.items() if task in late))
+                await asyncio.wait(late, timeout=self.deps.settings.grace_s)

@@ -1,0 +1,1 @@
+"""What a step may call: the registry, and one file per system."""

@@ -1,0 +1,194 @@
+"""How one call of a tool is kept within bounds: its time, its thread, its cancellation, its end.
+
+An asynchronous tool runs as a task of its own, so that one which swallows cancellation cannot hold its caller; a synchronous one runs in a
+thread of a bounded number, so that one which blocks cannot hold the loop. Nothing is awaited without a bound after a cancel: what does not
+end in the grace time is left alone as *stuck*, its thread not counted as free, until it ends by itself.
+"""
+
+import asyncio
+import contextvars
+import inspect
+import threading
+from collections.abc import Awaitable, Callable
+from dataclasses import dataclass
+from queue import SimpleQueue
+from typing import Any
+
+from bot.core.snapshot import Observation
+from bot.errors import ToolFailed
+from bot.tasks import Tasks
+from bot.tools.context import ToolContext
+
+
+class TimedOut(ToolFailed):
+    """The time was up. `started` is False where the tool never began, since no thread was free; else nobody knows what it did."""
+
+    def __init__(self, say: str, *, started: bool = True) -> None:
+        super().__init__(say)
+        self.started = started
+
+
+class Unresponsive(ToolFailed):
+    """The tool was told to stop and did not within the grace time. It may still be at work."""
+
+
+@dataclass(frozen=True)
+class Ended:
+    """How a call ended: with a value or with a fault."""
+
+    value: Any = None
+    fault: BaseException | None = None
+
+
+Work = Callable[[], Any]  # the call with everything bound; asynchronous if it is a coroutine function
+
+
+class Calls:
+    """Runs calls on the event loop that first uses it. `threads` bounds the synchronous ones, stuck ones included."""
+
+    def __init__(self, *, threads: int, grace_s: float) -> None:
+        self._free = asyncio.Semaphore(threads)
+        self._idle = 0  # threads that wait for work
+        self._jobs: SimpleQueue[Callable[[], None] | None] = SimpleQueue()
+        self._grace_s = grace_s
+        self._tasks = Tasks()
+        self._live: dict[asyncio.Future[Ended], tuple[str, ToolContext]] = {}
+
+    @property
+    def stuck(self) -> tuple[str, ...]:
+        """Names of the tools that were told to stop and are still at work."""
+        return tuple(name for name, ctx in self._live.values() if ctx.cancelled.is_set())
+
+    async def run(self, work: Work, ctx: ToolContext, *, name: str, timeout_s: float) -> Any:
+        """The value of the work, or its fault raised as it was.
+
+        Raises `TimedOut` after `timeout_s`, and `Unresponsive` where the work does not end when it is cancelled, for the time or with its
+        caller; a caller whose work did end gets its `CancelledError`. What ended well all the same is in `ctx.outcome`.
+        """
+        clock = asyncio.get_running_loop().time
+        until = clock() + timeout_s
+        if inspect.iscoroutinefunction(work):
+            running: asyncio.Future[Ended] = self._tasks.start(_attend(work, ctx), name=f"tool {name}")
+        else:
+            await self._take_thread(name, timeout_s)
+            running = self._in_thread(work, ctx)
+        self._live[running] = (name, ctx)
+        running.add_done_callback(self._live.pop)
+        try:
+            await asyncio.wait({running}, timeout=max(0.0, until - clock()))
+        except asyncio.CancelledError as cancel:
+            if not await self._stopped(running, ctx):
+                raise _unresponsive(name) from cancel
+            raise
+        if not running.done():
+            await self._time_is_up(running, ctx, name, timeout_s)
+        return _value(running, name)
+
+    async def _time_is_up(self, running: asyncio.Future[Ended], ctx: ToolContext, name: str, timeout_s: float) -> None:
+        """Cancel and say so. A thread cannot be ended from outside, so it is left to itself at once."""
+        if isinstance(running, asyncio.Task):
+            if not await self._stopped(running, ctx):
+                raise _unresponsive(name)
+        else:
+            ctx.cancelled.set()
+        raise TimedOut(f"{name} did not finish within {timeout_s:g} s.")
+
+    async def _stopped(self, running: asyncio.Future[Ended], ctx: ToolContext) -> bool:
+        """Tell the work to stop; True once it has ended, False if it has not within the grace time."""
+        ctx.cancelled.set()
+        if isinstance(running, asyncio.Task):
+            running.cancel()
+        if not running.done():
+            await asyncio.wait({running}, timeout=self._grace_s)
+        if running.done() and not running.cancelled() and isinstance(running.result().value, Observation):
+            ctx.outcome = running.result().value
+        return running.done()
+
+    async def _take_thread(self, name: str, timeout_s: float) -> None:
+        try:
+            if self._free.locked():
+                async with asyncio.timeout(timeout_s):
+                    await self._free.acquire()
+            else:
+                await self._free.acquire()
+        except TimeoutError as fault:
+            stuck = f" {len(self.stuck)} are held by tools that do not stop." if self.stuck else ""
+            raise TimedOut(f"{name} was not started: no thread was free within {timeout_s:g} s.{stuck}", started=False) from fault
+
+    def _in_thread(self, work: Work, ctx: ToolContext) -> asyncio.Future[Ended]:
+        """Hand the work to a thread that waits for some, or to a new one; `_free` has made sure that there may be one."""
+        loop = asyncio.get_running_loop()
+        ended: asyncio.Future[Ended] = loop.create_future()
+        inside = contextvars.copy_context()
+
+        def job() -> None:
+            end = inside.run(_attempt, work, ctx)
+            if not loop.is_closed():
+                loop.call_soon_threadsafe(self._thread_ended, ended, end)
+
+        self._jobs.put(job)
+        if self._idle:
+            self._idle -= 1
+        else:
+            # A daemon: a tool that never ends must not keep the process from ending.
+            threading.Thread(target=_labor, args=(self._jobs,), name="tools", daemon=True).start()
+        return ended
+
+    def _thread_ended(self, ended: asyncio.Future[Ended], end: Ended) -> None:
+        self._free.release()
+        self._idle += 1
+        if not ended.done():
+            ended.set_result(end)
+
+    async def close(self) -> list[str]:
+        """Tell everything that runs to stop and wait for the grace time. Returns the names of what is still at work then."""
+        for running, (_, ctx) in self._live.items():
+            ctx.cancelled.set()
+            if isinstance(running, asyncio.Task):
+                running.cancel()
+        if self._live:
+            await asyncio.wait(set(self._live), timeout=self._grace_s)
+        for _ in range(self._idle):
+            self._jobs.put(None)
+        self._idle = 0
+        return list(self.stuck)
+
+
+async def _attend(work: Callable[[], Awaitable[Any]], ctx: ToolContext) -> Ended:
+    """Whatever the tool does ends here; only a cancel goes through, since it says that the task was cancelled."""
+    try:
+        return Ended(value=await work())
+    except (asyncio.CancelledError, KeyboardInterrupt, GeneratorExit):
+        raise
+    except BaseException as fault:
+        return Ended(fault=fault)
+    finally:
+        ctx.close()
+
+
+def _attempt(work: Work, ctx: ToolContext) -> Ended:
+    """The same in a thread, where an exit would be lost."""
+    try:
+        return Ended(value=work())
+    except BaseException as fault:
+        return Ended(fault=fault)
+    finally:
+        ctx.close()
+
+
+def _labor(jobs: SimpleQueue[Callable[[], None] | None]) -> None:
+    while (job := jobs.get()) is not None:
+        job()
+
+
+def _value(running: asyncio.Future[Ended], name: str) -> Any:
+    if running.cancelled():
+        raise ToolFailed(f"{name} was cut off: something that it waited for was cancelled.")
+    end = running.result()
+    if end.fault is not None:
+        raise end.fault
+    return end.value
+
+
+def _unresponsive(name: str) -> Unresponsive:
+    return Unresponsive(f"{name} was told to stop and does not. It may still be at work; ask an admin to look at it.")

@@ -1,0 +1,92 @@
+"""What a tool is given beside its arguments: whose step it works for, a way to speak, a way to be told to stop, a folder.
+
+One context belongs to one start of one step. It is safe to use from the thread of a synchronous tool: words travel to the event loop,
+and `cancelled` is a plain threading event. Words said after the step was cancelled are dropped, since an abandoned thread may still speak.
+"""
+
+import asyncio
+import shutil
+import tempfile
+import threading
+from collections.abc import Callable
+from datetime import datetime
+from pathlib import Path
+
+from bot.core.snapshot import Observation
+from bot.errors import ToolFailed
+from bot.tools.sanitize import line
+
+
+class Cancelled(ToolFailed):
+    """`ctx.check()` found that the step was cancelled: leave the tool now, whatever is half done undone or kept as it is."""
+
+
+class ToolContext:
+    """Made by the dispatcher on the event loop for each start of a step; `key` is the same for every attempt at the same work."""
+
+    def __init__(
+        self,
+        *,
+        run_id: str,
+        step_id: str,
+        key: str,
+        now: Callable[[], datetime],
+        on_progress: Callable[[str], None] | None = None,
+    ) -> None:
+        self.run_id = run_id
+        self.step_id = step_id
+        self.key = key  # idempotency key: hand it to services that accept one
+        self.now = now
+        self.cancelled = threading.Event()
+        self.outcome: Observation | None = None  # set where a call that was cancelled or timed out had ended well all the same
+        self._on_progress = on_progress
+        self._loop = _running_loop()
+        self._scratch: Path | None = None
+        self._lock = threading.Lock()
+
+    def progress(self, text: str) -> None:
+        """Say in a few words how far the work is ("3 of 10 files"); cards show the latest. One cleaned line of at most 120 characters."""
+        if self._on_progress is None or self.cancelled.is_set():
+            return
+        if self._loop is None or self._loop is _running_loop():
+            self._speak(line(text))
+            return
+        try:
+            self._loop.call_soon_threadsafe(self._speak, line(text))
+        except RuntimeError:
+            self.cancelled.set()  # the loop is closed: the bot has stopped, and so should the tool
+
+    def _speak(self, text: str) -> None:
+        if self._on_progress is not None and not self.cancelled.is_set():
+            self._on_progress(text)
+
+    def check(self) -> None:
+        """Raise `Cancelled` if the step was cancelled or timed out. Synchronous tools call it between two pieces of work."""
+        if self.cancelled.is_set():
+            raise Cancelled("The step was cancelled.")
+
+    @property
+    def scratch(self) -> Path:
+        """An empty folder of this call's own, made at the first use and removed when the call ends."""
+        with self._lock:
+            if self._scratch is None:
+                self._scratch = Path(tempfile.mkdtemp(prefix="pullcord-"))
+            return self._scratch
+
+    def secret(self, name: str) -> str:
+        """The value of a secret that the tool needs. Raises `ToolFailed`: this installation has no source of secrets for tools."""
+        raise ToolFailed(f"There is no secret '{line(name)}': no secrets are configured for tools.")
+
+    def close(self) -> None:
+        """Remove the scratch folder. The registry calls it when the tool has really ended, in whatever thread that is."""
+        with self._lock:
+            folder, self._scratch = self._scratch, None
+        if folder is not None:
+            shutil.rmtree(folder, ignore_errors=True)
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -1,0 +1,34 @@
+// The small line at the foot of the page: what went wrong, whether the connection stands; and the live region
+// through which screen readers hear of new messages.
+
+import { byId, el } from "./dom.js";
+
+let timer = 0;
+
+export function complain(error) {
+  if (!(error instanceof Error) || error.code === undefined) console.warn(error);
+  notify(error.message ?? String(error), "error");
+}
+
+export function notify(text, level = "info") {
+  const line = byId("status");
+  line.className = `status ${level}`;
+  line.replaceChildren(el("span", {}, text), el("button", { type: "button", class: "quiet", "aria-label": "Dismiss this notice", on: { click: hush } }, "×"));
+  line.hidden = false;
+  clearTimeout(timer);
+  timer = setTimeout(hush, 10_000);
+}
+
+export function hush() {
+  byId("status").hidden = true;
+}
+
+export function showConnection(connected) {
+  const line = byId("connection");
+  line.hidden = connected;
+  line.textContent = connected ? "" : "Connection lost. Reconnecting…";
+}
+
+export function announce(text) {
+  byId("announce").textContent = text;
+}

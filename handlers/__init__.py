@@ -1,0 +1,1 @@
+"""Everything Slack: listeners, the presenter, and the pure views."""

@@ -1,0 +1,139 @@
+"""The connection to Slack: two clients with one token, who we are there, and the bolt app.
+
+`Slack.client` repeats a call after a rate limit or a broken connection: right for questions and for private answers, which may come twice.
+`Slack.once` never repeats one: right for posts, where a lost answer may mean that the message stands already; who uses it looks first.
+The SDK reads HTTPS_PROXY and HTTP_PROXY for every call, also to loopback, and does not know NO_PROXY: a server on this machine needs them unset.
+"""
+
+import logging
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import structlog
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_bolt.app.async_app import AsyncApp
+from slack_bolt.authorization import AuthorizeResult
+from slack_sdk.errors import SlackApiError
+from slack_sdk.http_retry.builtin_async_handlers import AsyncConnectionErrorRetryHandler, AsyncRateLimitErrorRetryHandler
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.core.policy import Policy
+from bot.errors import ConfigurationError
+from bot.settings import Settings
+from handlers.directory import Directory
+
+log = structlog.get_logger()
+
+COMMANDS = ("plan", "pause", "resume", "stop", "cord")
+
+
+@dataclass(frozen=True)
+class Slack:
+    """Everything that the handlers know of the workspace they serve."""
+
+    client: AsyncWebClient
+    once: AsyncWebClient
+    directory: Directory
+    team_id: str
+    team_url: str  # https://acme.slack.com/
+    bot_user_id: str
+    bot_id: str
+    commands: Mapping[str, str]  # our word → what this workspace calls it: {"plan": "/plan"}
+
+
+async def open_slack(settings: Settings, policy: Policy) -> Slack:
+    """Ask Slack who we are. ConfigurationError if the token is missing or not good, or nobody answers."""
+    client = _client(settings)
+    try:
+        me = await client.auth_test()
+    except SlackApiError as refused:
+        raise ConfigurationError(f"SLACK_BOT_TOKEN: Slack says {refused.response['error']}; copy the bot token of the installed app") from refused
+    except (OSError, TimeoutError) as silence:
+        raise ConfigurationError(f"SLACK_API_URL: {client.base_url} does not answer ({silence or type(silence).__name__})") from silence
+    return Slack(
+        client=client,
+        once=_client(settings, retries=False),
+        directory=Directory(client, policy, team_id=me["team_id"]),
+        team_id=me["team_id"],
+        team_url=me["url"],
+        bot_user_id=me["user_id"],
+        bot_id=me["bot_id"],
+        commands=command_names(settings.commands),
+    )
+
+
+def build_app(settings: Settings, slack: Slack) -> AsyncApp:
+    """The bolt app, without listeners. It asks Slack nothing by itself: who we are is known already, so an ack never waits for it (C001)."""
+    known = AuthorizeResult(
+        enterprise_id=None,
+        team_id=slack.team_id,
+        url=slack.team_url,
+        bot_user_id=slack.bot_user_id,
+        bot_id=slack.bot_id,
+        bot_token=slack.client.token,
+    )
+
+    async def authorize() -> AuthorizeResult:
+        return known
+
+    secret = settings.slack_signing_secret
+    return AsyncApp(
+        name="pullcord",
+        logger=_logger(settings),
+        client=_client(settings, token=None),
+        authorize=authorize,
+        signing_secret=secret.get_secret_value() if secret else "",
+        request_verification_enabled=secret is not None,
+        attaching_conversation_kwargs_enabled=False,
+    )
+
+
+async def connect(app: AsyncApp, settings: Settings) -> AsyncSocketModeHandler:
+    """Open the socket and return its handler; end it with `close_async()`. ConfigurationError if Slack refuses the app token."""
+    if settings.slack_app_token is None:
+        raise ConfigurationError("SLACK_APP_TOKEN: needed for Socket Mode; make an app-level token with connections:write")
+    handler = AsyncSocketModeHandler(app, settings.slack_app_token.get_secret_value())
+    try:
+        await handler.connect_async()
+    except SlackApiError as refused:
+        await handler.close_async()
+        raise ConfigurationError(f"SLACK_APP_TOKEN: Slack says {refused.response['error']}") from refused
+    return handler
+
+
+def command_names(renamed: str) -> dict[str, str]:
+    """What the workspace calls our commands; `renamed` as in PULLCORD_COMMANDS. ConfigurationError names a wrong part."""
+    names = {command: f"/{command}" for command in COMMANDS}
+    for part in (part.strip() for part in renamed.split(",") if part.strip()):
+        ours, _, theirs = (side.strip() for side in part.partition("="))
+        if ours not in names or not theirs.startswith("/") or not theirs[1:]:
+            raise ConfigurationError(f"PULLCORD_COMMANDS: {part!r} is not like plan=/pc-plan; ours are {', '.join(COMMANDS)}")
+        names[ours] = theirs
+    return names
+
+
+def _client(settings: Settings, *, retries: bool = True, token: str | None = "") -> AsyncWebClient:
+    if token == "":
+        if settings.slack_bot_token is None:
+            raise ConfigurationError("SLACK_BOT_TOKEN: needed; it is on the app's page under Install App")
+        token = settings.slack_bot_token.get_secret_value()
+    client = AsyncWebClient(token=token, base_url=settings.slack_api_url, logger=_logger(settings), retry_handlers=[])
+    if retries:
+        client.retry_handlers = [AsyncConnectionErrorRetryHandler(), AsyncRateLimitErrorRetryHandler(max_retry_count=2)]
+    return client
+
+
+class _ToStructlog(logging.Handler):
+    """The SDK's own log lines go where ours go."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        log.log(record.levelno, "slack_library", source=record.name, says=record.getMessage(), exc_info=record.exc_info or None)
+
+
+def _logger(settings: Settings) -> logging.Logger:
+    logger = logging.getLogger("pullcord.slack")
+    if not logger.handlers:
+        logger.addHandler(_ToStructlog())
+    logger.propagate = False
+    logger.setLevel(logging.DEBUG if settings.log_level == "debug" else logging.WARNING)
+    return logger

@@ -1,0 +1,1 @@
+"""Pure block builders: state in, Block Kit out."""

@@ -1,0 +1,84 @@
+"""What a card is made from, and what it is: a scene goes in, a card comes out, and nothing else is looked at.
+
+The presenter makes the scene: the run as it is now, and the few things that only the Slack side knows (names, links, who may approve in
+words). `message` turns a card into the arguments of a post; its metadata lets a lost answer be found again instead of posting twice.
+"""
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Any
+
+from bot.core.catalogue import Catalogue
+from bot.core.plan import Plan
+from bot.core.run import Run
+from bot.core.snapshot import Snapshot
+
+Block = dict[str, Any]
+Element = dict[str, Any]
+
+# Moves that an installation may or may not have: a card shows only those that it was told exist (no button that cannot work).
+OFFER_ASK = "ask"  # Ask for changes
+OFFER_BREAKPOINT = "breakpoint"  # the select "Pause before…"
+OFFER_CHANGE_REST = "change_rest"
+OFFER_CHANGE_ARGUMENTS = "change_arguments"
+OFFER_REDIRECT = "redirect"  # replies that change what is still to come, and Never mind
+OFFER_ASK_AGAIN = "ask_again"
+OFFER_SHOW_STEPS = "show_steps"  # Show all on a long run card
+NO_OFFERS: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True)
+class Scene:
+    """Everything that a card may need beside the snapshot."""
+
+    snapshot: Snapshot
+    catalogue: Catalogue
+    now: datetime
+    team_url: str  # "https://example.slack.com/", for links to people
+    names: Mapping[str, str] = field(default_factory=dict)  # user id → name, as far as known
+    approvers: str = "the approvers"  # mrkdwn, may ping: "anyone in <!subteam^S0OPSLEADS>"
+    approvers_plain: str = "the approvers"  # the same in plain words, for cards that must not ping
+    quorum: int = 1
+    policy_name: str = "team"
+    commands: Mapping[str, str] = field(default_factory=dict)  # "plan" → "/plan"
+    links: Mapping[str, str] = field(default_factory=dict)  # kind of card ("run", "review", "answer", "confirm") → permalink
+    reach: Mapping[str, int] = field(default_factory=dict)  # "#ops" → members
+
+    @property
+    def run(self) -> Run:
+        """The run's own row."""
+        return self.snapshot.run
+
+    @property
+    def plan(self) -> Plan:
+        """The current revision; a plan without steps before there is one."""
+        return self.snapshot.plan or Plan(goal="a plan to come", steps=())
+
+    def command(self, name: str) -> str:
+        """What people type in this workspace: `/plan` unless the workspace renamed it."""
+        return self.commands.get(name, f"/{name}")
+
+
+@dataclass(frozen=True)
+class Card:
+    """`text` is the fallback that notifications and screen readers use: mrkdwn, at most 300 characters."""
+
+    text: str
+    blocks: list[Block]
+
+
+def message(card: Card, scene: Scene | None, *, kind: str, version: int, key: str | None = None) -> dict[str, Any]:
+    """The arguments of a post or an update that show the card; the caller adds channel, thread and ts."""
+    payload: dict[str, Any] = {"card": kind, "version": version}
+    if scene is not None:
+        payload["run"] = scene.run.id
+    if key is not None:
+        payload["key"] = key
+    return {
+        "text": card.text,
+        "blocks": card.blocks,
+        "unfurl_links": False,
+        "unfurl_media": False,
+        "metadata": {"event_type": "pullcord_card", "event_payload": payload},
+    }
