@@ -13,6 +13,9 @@ from typing import IO, Any
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
+from handlers.presenter import Presenter
+from handlers.register import register
+from handlers.slack_tools import slack_tools
 
 from bot import schedule
 from bot.bell import Bell
@@ -33,10 +36,7 @@ from bot.supervisor import Supervisor
 from bot.tasks import Tasks
 from bot.tools.builtin import builtin_tools
 from bot.tools.registry import Registry, load_file
-from handlers.presenter import Presenter
-from handlers.register import register
 from handlers.slack import Slack, build_app, connect, open_slack
-from handlers.slack_tools import slack_tools
 
 log = structlog.get_logger()
 

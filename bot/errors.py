@@ -35,10 +35,11 @@ class ToolFailed(PullcordError):
 class ModelFault(PullcordError):
     """A model gave nothing usable. `kind` is one of no_answer, refused, cut, too_long, unreachable, rejected, malformed."""
 
-    def __init__(self, kind: str, say: str, *, raw: str = "") -> None:
+    def __init__(self, kind: str, say: str, *, raw: str = "", tokens_in: int = 0, tokens_out: int = 0) -> None:
         super().__init__(say)
         self.kind = kind
         self.raw = raw
+        self.tokens_in, self.tokens_out = tokens_in, tokens_out  # what the call cost all the same
 
 
 class Unavailable(PullcordError):

@@ -35,7 +35,7 @@ class _Mask:
     def __init__(self, secrets: Iterable[str]) -> None:
         self.secrets = tuple(secret for secret in secrets if len(secret) >= 6)
 
-    def __call__(self, logger: Any, method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
+    def __call__(self, _logger: Any, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
         return {key: self._clean(value) for key, value in line.items()}
 
     def _clean(self, value: Any) -> Any:

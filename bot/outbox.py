@@ -3,6 +3,8 @@
 from collections.abc import Sequence
 from datetime import timedelta
 
+from sqlalchemy import Connection
+
 from bot.core.snapshot import Post
 from bot.deps import Deps
 from bot.store import posts, runs
@@ -31,10 +33,10 @@ async def sending(deps: Deps, post_id: int) -> None:
 async def posted(deps: Deps, post: Post, *, channel: str, ts: str, shown: int) -> None:
     """It stands at `ts`, showing that version. A run card that is its own root becomes the run's thread."""
 
-    def work(conn: posts.Connection) -> None:
+    def work(conn: Connection) -> None:
         posts.posted(conn, post.id, channel=channel, ts=ts, shown=shown)
         if post.card == "run" and not post.in_thread:
-            runs.set_thread(conn, post.run, channel=channel, thread_ts=ts)
+            runs.set_thread(conn, post.run, ts, channel=channel)
 
     await deps.store.write(work)
 
@@ -44,10 +46,10 @@ async def shown(deps: Deps, post_id: int, version: int) -> None:
     await deps.store.write(lambda conn: posts.shown(conn, post_id, version))
 
 
-async def later(deps: Deps, post_id: int, *, seconds: float, error: str) -> None:
-    """Try again not before that many seconds from now."""
+async def later(deps: Deps, post_id: int, *, seconds: float, error: str, unsent: bool = False) -> None:
+    """Try again not before that many seconds from now. `unsent`: Slack surely did not take it, so nothing has to be looked for first."""
     not_before = deps.now() + timedelta(seconds=seconds)
-    await deps.store.write(lambda conn: posts.later(conn, post_id, not_before=not_before, error=error))
+    await deps.store.write(lambda conn: posts.later(conn, post_id, not_before=not_before, error=error, unsent=unsent))
 
 
 async def failed(deps: Deps, post_id: int, error: str) -> None:

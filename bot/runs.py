@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from bot.core.run import Run, RunStatus, StepStatus
+from bot.core.run import Run, StepStatus
 from bot.core.snapshot import Snapshot, StepState
 from bot.deps import Deps
 from bot.store import runs
@@ -12,18 +12,12 @@ async def snapshot(deps: Deps, run_id: str, *, entries: bool = False) -> Snapsho
     """All that is known of a run, with the progress words of its running steps. Raises `Refused("unknown_run")`."""
     found = await deps.store.read(lambda conn: runs.snapshot(conn, run_id, entries=entries))
     steps = tuple(_with_progress(deps, run_id, step) for step in found.steps)
-    ahead = await _ahead(deps, found.run) if found.run.status is RunStatus.QUEUED else 0
-    return found.model_copy(update={"steps": steps, "ahead": ahead})
+    return found.model_copy(update={"steps": steps})
 
 
 def _with_progress(deps: Deps, run_id: str, step: StepState) -> StepState:
     words = deps.progress.get((run_id, step.id))
     return step.model_copy(update={"progress": words}) if words and step.status is StepStatus.RUNNING else step
-
-
-async def _ahead(deps: Deps, run: Run) -> int:
-    queued = await deps.store.read(runs.queued)
-    return next((place for place, other in enumerate(queued) if other.id == run.id), 0)
 
 
 async def get(deps: Deps, run_id: str) -> Run:

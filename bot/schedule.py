@@ -19,9 +19,8 @@ LOOK_EVERY_S = 2
 def start(deps: Deps) -> AsyncIOScheduler:
     """A running scheduler that expires what nobody decided. Call `shutdown(wait=False)` on it to end it."""
     scheduler = AsyncIOScheduler(timezone="UTC")
-    scheduler.add_job(
-        _logged(lambda: review.expire(deps)), "interval", seconds=LOOK_EVERY_S, id="expire", max_instances=1, coalesce=True, misfire_grace_time=None
-    )
+    look = _logged(lambda: review.expire(deps))
+    scheduler.add_job(look, "interval", seconds=LOOK_EVERY_S, id="expire", max_instances=1, coalesce=True, misfire_grace_time=None)
     scheduler.start()
     return scheduler
 

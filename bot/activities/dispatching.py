@@ -243,7 +243,7 @@ class Segment:
         self.states[step.id] = advance_step(self.states[step.id], change.event)
         if change.event is Event.STEP_STARTED and isinstance(change.step.args, dict):
             self._go(step, change.step.args)
-        elif isinstance(observation := change.step.observation, door.Observation):
+        elif (observation := change.step.observation) is not None:
             self.observations[step.id] = observation.value
 
     def _go(self, step: Step, args: dict[str, Any]) -> None:

@@ -148,11 +148,10 @@ def _propose(conn: Connection, deps: Deps, snapshot: Snapshot, plan: Plan) -> No
 
 def review_posts(deps: Deps, run_id: str, channel: str, revision: int) -> list[NewPost]:
     """The review card in every place that policy names: the run's thread, and channels."""
-    posts = []
-    for place in deps.review_places or ("thread",):
-        if place == "thread":
-            posts.append(NewPost(run=run_id, card="review", key=f"{run_id}:review.{revision}", channel=channel, data={"revision": revision}))
-        else:
-            key = f"{run_id}:review.{revision}@{place}"
-            posts.append(NewPost(run=run_id, card="review", key=key, channel=place, in_thread=False, data={"revision": revision}))
-    return posts
+    key, data = f"{run_id}:review.{revision}", {"revision": revision}
+    return [
+        NewPost(run=run_id, card="review", key=key, channel=channel, data=data)
+        if place == "thread"
+        else NewPost(run=run_id, card="review", key=f"{key}@{place}", channel=place, in_thread=False, data=data)
+        for place in deps.review_places or ("thread",)
+    ]

@@ -1,6 +1,6 @@
 """One call of one tool, from its stored intent to an outcome that can be recorded.
 
-There are no exceptions out of here: a tool that says no, breaks, hangs or is cancelled ends as an `Ended` with the event that the door knows.
+There are no exceptions out of here: a tool that says no, breaks, hangs or is cancelled ends as an `Ended` with an event of the table.
 """
 
 import asyncio
@@ -39,7 +39,8 @@ def context(deps: Deps, run_id: str, step: Step, args: dict[str, Any]) -> ToolCo
         deps.progress[(run_id, step.id)] = words
         deps.bell.ring(run_id)
 
-    return ToolContext(run_id=run_id, step_id=step.id, key=f"{run_id}.{step.id}.{short(fingerprint(args))}", on_progress=progress, now=deps.now)
+    key = f"{run_id}.{step.id}.{short(fingerprint(args))}"
+    return ToolContext(run_id=run_id, step_id=step.id, key=key, on_progress=progress, now=deps.now)
 
 
 async def call(deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, attempt: int) -> Ended:

@@ -127,7 +127,9 @@ def _scopes(headers: dict[str, str]) -> Finding:
     if not granted:
         return Finding("scopes", True, "the server does not say which scopes the token has")
     missing = sorted(needed - granted)
-    return Finding("scopes", not missing, f"missing {', '.join(missing)}; update the app from manifest.yml and install it again" if missing else "complete")
+    if missing:
+        return Finding("scopes", False, f"missing {', '.join(missing)}; update the app from manifest.yml and install it again")
+    return Finding("scopes", True, "complete")
 
 
 async def _channels(client: AsyncWebClient, settings: Settings, policy: Policy | None) -> AsyncIterator[Finding]:

@@ -73,8 +73,9 @@ def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
 
 
 async def _tools(settings: Settings) -> tuple[Catalogue, dict[str, Any]]:
-    from bot.app import registry
     from handlers.slack_tools import slack_tools
+
+    from bot.app import registry
 
     tools = registry(settings, None)
     for each in slack_tools(None):
@@ -110,7 +111,8 @@ def _print(found: dict[str, Any]) -> None:
     console.print(wait)
     for step in found["steps"]:
         again = " · asks again before it runs" if step["confirms"] else ""
-        console.print(f"  {step['number']} · {step['does']} · {step['risk']}, {step['mode']}: {'; '.join(step['reasons'])}{again}", markup=False)
+        why = "; ".join(step["reasons"])
+        console.print(f"  {step['number']} · {step['does']} · {step['risk']}, {step['mode']}: {why}{again}", markup=False)
     for fault in found["faults"]:
         console.print(f"refused: {fault}", markup=False)
 

@@ -38,7 +38,8 @@ async def stop(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
         if may:
             raise Refused(may, run=run_id, did="stop")
         event = Event.CANCELLED if early else Event.STOP_ASKED
-        return _move(conn, deps, run, event, who=who, did="stop", data={"reason": "stopped", "deadline": None} if early else {"deadline": None})
+        data = {"reason": "stopped", "deadline": None} if early else {"deadline": None}
+        return _move(conn, deps, run, event, who=who, did="stop", data=data)
 
     return await deps.store.write(work)
 
@@ -72,7 +73,8 @@ async def happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, no
 
 async def not_happened(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run:
     """The step in doubt took no effect; it may run (again)."""
-    return await _let_go(deps, run_id, Event.NOT_HAPPENED, step, who=who, did="settle", change=door.StepChange(id=StepId(step)), approver=True)
+    change = door.StepChange(id=StepId(step))
+    return await _let_go(deps, run_id, Event.NOT_HAPPENED, step, who=who, did="settle", change=change, approver=True)
 
 
 async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: policy.Member) -> Run:
@@ -84,7 +86,7 @@ async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: poli
         filled = _filling(conn, run_id, step)
         if not filled.startswith(digest8):
             raise Refused("confirm_void", run=run_id, step=step)
-        level = runs.grade(conn, run_id, run.revision, step).level
+        level = runs.revision(conn, run_id, run.revision)[1][step].level
         given = [a for a in runs.approvals(conn, run_id) if a.kind == "confirm" and a.digest == filled]
         already = {approval.actor for approval in given}
         if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already):

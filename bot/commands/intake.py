@@ -1,11 +1,12 @@
 """Somebody asks: a run is opened, and that is all. Planning is slow work and starts by itself once the row is there."""
 
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
 from bot.core import policy
-from bot.core.ids import RunId, new_run_id
+from bot.core.ids import new_run_id
 from bot.core.run import Event, Run, RunStatus
 from bot.core.snapshot import NewPost
 from bot.deps import Deps
@@ -37,33 +38,11 @@ async def open_run(
         raise Refused("ask_too_long", length=len(text), limit=LONGEST_ASK)
     if no := policy.may_ask(deps.policy, who):
         raise Refused(no, did="ask")
-    run_id = deps.new_run_id()
-    while True:
-        try:
-            return await deps.store.write(
-                lambda conn, run_id=run_id: _open(conn, deps, run_id, text, who.id, team, channel, thread_ts, source_ts, event_key)
-            )
-        except door.IdTaken:
-            run_id = new_run_id(6)
-
-
-def _open(
-    conn: Connection,
-    deps: Deps,
-    run_id: RunId,
-    ask: str,
-    requester: str,
-    team: str,
-    channel: str,
-    thread_ts: str | None,
-    source_ts: str | None,
-    event_key: str | None,
-) -> Run | None:
     at = deps.now()
     run = Run(
-        id=run_id,
-        ask=ask,
-        requester=requester,
+        id=deps.new_run_id(),
+        ask=text,
+        requester=who.id,
         team=team,
         channel=channel,
         thread_ts=thread_ts,
@@ -71,12 +50,20 @@ def _open(
         created_at=at,
         updated_at=at,
     )
-    card = NewPost(run=run_id, card="run", key=f"{run_id}:run", channel=channel, in_thread=thread_ts is not None)
-    return door.open_run(conn, run, actor=requester, at=at, data={"ask": ask}, event_key=event_key, tell=[card])
+    while True:
+        try:
+            return await deps.store.write(partial(_open, run=run, event_key=event_key))
+        except door.IdTaken:
+            run = run.model_copy(update={"id": new_run_id(6)})
+
+
+def _open(conn: Connection, *, run: Run, event_key: str | None) -> Run | None:
+    card = NewPost(run=run.id, card="run", key=f"{run.id}:run", channel=run.channel, in_thread=run.thread_ts is not None)
+    return door.open_run(conn, run, actor=run.requester, at=run.created_at, data={"ask": run.ask}, event_key=event_key, tell=[card])
 
 
 async def forget(deps: Deps, *, channel: str, source_ts: str, actor: str) -> Run | None:
-    """The asking message was deleted. Before approval the draft is dropped; an approved run goes on, since a deletion is no decision (C015)."""
+    """The asking message was deleted. Before approval the draft is dropped; an approved run goes on: a deletion is no decision (C015)."""
     return await deps.store.write(lambda conn: _withdraw(conn, deps, channel, source_ts, actor))
 
 

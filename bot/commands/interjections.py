@@ -7,9 +7,11 @@ Anything else said while a run is live is answered with what can be done; nothin
 from dataclasses import dataclass, field
 from typing import Any, Literal
 
+from sqlalchemy import Connection
+
 from bot.core import policy
-from bot.core.words import control_word
 from bot.core.run import Event, Hold, Run, RunStatus
+from bot.core.words import control_word
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.store import door, runs
@@ -44,7 +46,7 @@ async def reply(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: s
 async def answer_question(deps: Deps, run_id: str, *, text: str, who: policy.Member) -> Run:
     """The requester (or an approver) answers the planner's question; planning goes on with it."""
 
-    def work(conn: door.Connection) -> Run:
+    def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
         if no := policy.may_decide(deps.policy, who, requester=run.requester):
             raise Refused(no, run=run_id, did="answer")

@@ -2,6 +2,8 @@
 
 from typing import Any
 
+from sqlalchemy import Connection
+
 from bot.core.audit import audit_post
 from bot.core.plan import canonical
 from bot.core.run import Event
@@ -15,7 +17,7 @@ async def record(deps: Deps, refused: Refused, *, run_id: str | None, actor: str
     data: dict[str, Any] = {"did": did, "kind": refused.kind, "facts": canonical(refused.facts)}
     tell = audit_post(deps.audit_place, run_id) if run_id and refused.kind != "unknown_run" else ()
 
-    def work(conn: door.Connection) -> None:
+    def work(conn: Connection) -> None:
         door.note(conn, run_id or "-", event=Event.CLICK_REFUSED, actor=actor, at=deps.now(), data=data, tell=tell)
 
     await deps.store.write(work)

@@ -5,6 +5,7 @@ an expired card, a changed tool, somebody else's decision a moment ago) is looke
 """
 
 from datetime import datetime
+from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
@@ -19,7 +20,7 @@ from bot.core.run import Event, NotAllowed, Run, RunStatus
 from bot.core.snapshot import Approval, NewPost
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.store import door, runs
+from bot.store import audit, door, runs
 
 
 async def approve(
@@ -75,7 +76,7 @@ def _must_be_open(
             raise Refused("quorum", at=mine.at, **facts)
         return
     if run.status in (RunStatus.CANCELLED, RunStatus.EXPIRED):
-        entry = runs.last_entry(conn, run.id, run.status.value)
+        entry = next((entry for entry in reversed(audit.entries(conn, run.id)) if entry.event == run.status.value), None)
         kind = "expired" if run.status is RunStatus.EXPIRED else "late_cancelled"
         raise Refused(kind, by=entry.actor if entry else "", at=entry.at if entry else run.updated_at, **facts)
     if mine is not None:
@@ -125,14 +126,14 @@ def _too_late(run: Run) -> str:
 
 async def expire(deps: Deps) -> list[str]:
     """End every wait whose deadline has passed; safe to call from anywhere, any number of times. Returns the ids that expired."""
-    ended = []
+    ended: list[str] = []
     for run in await deps.store.read(lambda conn: runs.due(conn, deps.now())):
-        if await deps.store.write(lambda conn, run_id=run.id: _expire(conn, deps, run_id)):
+        if await deps.store.write(partial(_expire, deps=deps, run_id=run.id)):
             ended.append(run.id)
     return ended
 
 
-def _expire(conn: Connection, deps: Deps, run_id: str) -> bool:
+def _expire(conn: Connection, *, deps: Deps, run_id: str) -> bool:
     run = runs.get(conn, run_id)
     if run.deadline is None or run.deadline > deps.now():
         return False

@@ -8,6 +8,7 @@ Schemas come from strangers too (MCP), so a schema never makes this reach out fo
 import difflib
 import re
 from collections.abc import Iterable, Mapping
+from functools import lru_cache
 from typing import Any
 
 import jsonschema
@@ -59,6 +60,25 @@ BOUNDS = {
 }
 
 
+class _Same:
+    """A schema as a key: the same object, not an equal one (schemas are large, and never change)."""
+
+    def __init__(self, schema: Mapping[str, Any]) -> None:
+        self.schema = schema
+
+    def __hash__(self) -> int:
+        return id(self.schema)
+
+    def __eq__(self, other: object) -> bool:
+        return isinstance(other, _Same) and other.schema is self.schema
+
+
+@lru_cache(maxsize=1_000)
+def _validator(same: _Same) -> jsonschema.Draft202012Validator:
+    """One for each tool: building it takes longer than most checks."""
+    return jsonschema.Draft202012Validator(dict(same.schema), format_checker=FORMATS, registry=NO_DOCUMENTS)
+
+
 def check_args(spec: ToolSpec, args: Mapping[str, Any], *, late: bool) -> list[Fault]:
     """What is wrong with the arguments; `late`: references may stand in them (a plan), else every value is final (a call).
 
@@ -99,7 +119,7 @@ def _unknown(spec: ToolSpec, args: Mapping[str, Any]) -> list[Fault]:
 
 
 def _by_schema(spec: ToolSpec, args: Mapping[str, Any], *, late: bool) -> list[Fault]:
-    validator = jsonschema.Draft202012Validator(dict(spec.args_schema), format_checker=FORMATS, registry=NO_DOCUMENTS)
+    validator = _validator(_Same(spec.args_schema))
     errors = [error for error in validator.iter_errors(dict(args)) if not (late and _is_excused(error))]
     errors = [error for error in errors if error.validator != "additionalProperties" or error.absolute_path]
     return [_fault(spec, _closest_branch(error), args) for error in errors]
@@ -140,8 +160,7 @@ def _fault(spec: ToolSpec, error: ValidationError, args: Mapping[str, Any]) -> F
         near = closest(name, unknown) if not error.absolute_path else ""
         says = f"the argument '{name}' is missing" if not error.absolute_path else f"'{name}' is missing"
         return Fault(field=f"{field}.{name}", says=says, fix=f"did you mean it by '{near}'?" if near else _example(error, name))
-    value = shown(error.instance) if error.instance != "" else "the empty text"
-    says, fix = _say(error, value)
+    says, fix = _say(error, f'"{shown(error.instance)}"' if isinstance(error.instance, str) else shown(error.instance))
     return Fault(field=field, says=says, fix=fix)
 
 

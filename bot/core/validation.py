@@ -59,7 +59,8 @@ def _unknown_tool(name: str, catalogue: Catalogue) -> Fault:
     """Names the closest tools; which of them is meant is for the planner or a person to say."""
     plain = {re.sub(r"[^a-z0-9]", "", known.casefold()): known for known in catalogue}
     near = difflib.get_close_matches(re.sub(r"[^a-z0-9]", "", name.casefold()), plain, n=3, cutoff=0.55)
-    fix = f"the closest are {', '.join(plain[key] for key in near)}" if near else "use a tool of the catalogue"
+    names = [plain[key] for key in near]
+    fix = f"the closest {'is' if len(names) == 1 else 'are'} {', '.join(names)}" if names else "use a tool of the catalogue"
     return Fault(field="tool", says=f"the tool '{_brief(name)}' does not exist", fix=fix)
 
 

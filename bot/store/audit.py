@@ -13,7 +13,7 @@ from datetime import UTC, datetime
 from itertools import groupby
 from typing import Any
 
-from sqlalchemy import Connection, RowMapping, func, insert, select
+from sqlalchemy import Connection, RowMapping, bindparam, func, insert, select
 
 from bot.core.replay import opened, replay
 from bot.core.run import FINAL, Event, NotAllowed, Run
@@ -30,6 +30,12 @@ DECISIONS = frozenset(
 )
 
 _INSERT = insert(tables.audit)
+_LAST = (
+    select(tables.audit.c.seq, tables.audit.c.hash)
+    .where(tables.audit.c.run_id == bindparam("run_id"))
+    .order_by(tables.audit.c.seq.desc())
+    .limit(1)
+)
 _INSERT_HEAD = insert(tables.heads)
 _LAST_HEAD = select(tables.heads.c.n, tables.heads.c.hash).order_by(tables.heads.c.n.desc()).limit(1)
 
@@ -45,29 +51,28 @@ class Broken:
 
 def seal(run: str, seq: int, at: datetime, actor: str, event: str, data: Mapping[str, Any], prev: str) -> str:
     """The hash of an entry: SHA-256, in hexadecimal, over everything that it says and the hash of the one before ("" for the first)."""
-    return _sha256([run, seq, _iso(at), actor, event, data, prev])
+    return _sha256([run, seq, _iso(at), actor, str(event), data, prev])
 
 
-def append(conn: Connection, run_id: str, *, seq: int, at: datetime, actor: str, event: str, data: dict[str, Any], prev: str) -> str:
-    """Write entry number `seq`, and the run's head into the chain of heads where one is due. Returns the entry's hash.
-
-    Only the door calls this; `data` is JSON already.
-    """
+def sealed(run_id: str, seq: int, *, at: datetime, actor: str, event: str, data: dict[str, Any], prev: str) -> dict[str, Any]:
+    """An entry, ready to be written; `data` is JSON already, `prev` the hash of the entry before. Only the door makes any."""
     said = seal(run_id, seq, at, actor, event, data, prev)
-    entry = {"run_id": run_id, "seq": seq, "at": at, "actor": actor, "event": event, "data": data, "prev": prev, "hash": said}
+    return {"run_id": run_id, "seq": seq, "at": at, "actor": actor, "event": str(event), "data": data, "prev": prev, "hash": said}
+
+
+def write(conn: Connection, entry: dict[str, Any]) -> None:
+    """Write a sealed entry, and the head that it is into the chain of heads where that is due."""
     conn.execute(_INSERT, entry)
-    if _ties(run_id, event, data):
+    if _ties(entry["run_id"], entry["event"], entry["data"]):
         last = conn.execute(_LAST_HEAD).one_or_none()
-        n, before = (last.n + 1, last.hash) if last else (1, "")
-        chained = _seal_head(n, run_id, seq, said, at, before)
-        conn.execute(_INSERT_HEAD, {"n": n, "run_id": run_id, "seq": seq, "head": said, "at": at, "prev": before, "hash": chained})
-    return said
+        n, prev = (last.n + 1, last.hash) if last else (1, "")
+        head = {"n": n, "run_id": entry["run_id"], "seq": entry["seq"], "head": entry["hash"], "at": entry["at"], "prev": prev}
+        conn.execute(_INSERT_HEAD, {**head, "hash": _seal_head(n, entry["run_id"], entry["seq"], entry["hash"], entry["at"], prev)})
 
 
 def head(conn: Connection, run_id: str) -> tuple[int, str]:
     """Number and hash of the chain's last entry; (0, "") if it has none."""
-    audit = tables.audit
-    row = conn.execute(select(audit.c.seq, audit.c.hash).where(audit.c.run_id == run_id).order_by(audit.c.seq.desc()).limit(1)).one_or_none()
+    row = conn.execute(_LAST, {"run_id": run_id}).one_or_none()
     return (row.seq, row.hash) if row else (0, "")
 
 
@@ -176,7 +181,7 @@ def _ties(run_id: str, event: str, data: Mapping[str, Any]) -> bool:
 
 
 def _entry(row: RowMapping) -> Entry:
-    return Entry(run=row["run_id"], seq=row["seq"], at=row["at"], actor=row["actor"], event=row["event"], data=row["data"], hash=row["hash"])
+    return Entry.model_validate({**row, "run": row["run_id"]})
 
 
 def _seal_head(n: int, run_id: str, seq: int, said: str, at: datetime, prev: str) -> str:

@@ -18,7 +18,7 @@ class UtcDateTime(TypeDecorator[datetime]):
     impl = DateTime(timezone=True)
     cache_ok = True
 
-    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_bind_param(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """To UTC before it is stored."""
         if value is None:
             return None
@@ -26,7 +26,7 @@ class UtcDateTime(TypeDecorator[datetime]):
             raise ValueError(f"the time {value.isoformat()} has no zone; give an aware one")
         return value.astimezone(UTC)
 
-    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:
+    def process_result_value(self, value: datetime | None, dialect: Dialect) -> datetime | None:  # noqa: ARG002
         """SQLite keeps no zone: what it gives back is UTC because only UTC went in."""
         if value is None:
             return None

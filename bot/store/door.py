@@ -8,6 +8,7 @@ pause has moved the run, the start finds another state and is refused. That is t
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from enum import Enum
 from typing import Any
 
 from pydantic_core import to_jsonable_python
@@ -15,7 +16,7 @@ from sqlalchemy import Connection, RowMapping, and_, bindparam, insert, select, 
 
 from bot.core.ids import StepId
 from bot.core.plan import fingerprint
-from bot.core.run import STEP_EVENTS, Event, Run, RunStatus, StepStatus, advance, advance_step
+from bot.core.run import CARRIED, STEP_EVENTS, Event, Run, RunStatus, StepStatus, advance, advance_step
 from bot.core.snapshot import NewPost, Observation
 from bot.errors import PullcordError, Refused, Unavailable
 from bot.store import audit, posts, tables
@@ -39,11 +40,21 @@ _INSERT_RUN = insert(_runs)
 _KNOWN = select(_runs.c.id).where(_runs.c.id == bindparam("run_id"))
 _SEEN = select(tables.seen.c.event_key).where(tables.seen.c.event_key == bindparam("key"))
 # What a change may move; the rest of a run's row is for life.
-_MOVED = ("version", "status", "reason", "held_step", "revision", "digest", "approved", "risk", "deadline", "breakpoints", "passed")
+_MOVED = ("version", "status", "reason", "held_step", "passed", "updated_at", *CARRIED)
+
+
+_REVISION = select(tables.revisions.c.revision).where(
+    tables.revisions.c.run_id == bindparam("run_id"), tables.revisions.c.revision == bindparam("revision")
+)
+_STEP_IDS = select(_steps.c.step_id).where(_steps.c.run_id == bindparam("run_id")).order_by(_steps.c.number, _steps.c.step_id)
 
 
 class IdTaken(PullcordError):
     """There is a run of that id; draw another."""
+
+
+class UnknownRevision(PullcordError):
+    """A change names a revision that is not stored: a fault of the caller."""
 
 
 @dataclass(frozen=True)
@@ -79,10 +90,9 @@ def open_run(
         raise IdTaken(f"there is a run {run.id} already")
     run = run.model_copy(update={"version": 1, "status": RunStatus.PLANNING, "reason": None, "updated_at": at})
     facts = {**_plain(data), "run": run.model_dump(mode="json"), "to": run.status.value, "version": run.version}
-    head = audit.append(conn, run.id, seq=1, at=at, actor=actor, event=Event.OPENED, data=facts, prev="")
-    conn.execute(_INSERT_RUN, {**run.model_dump(), "seq": 1, "head": head, "answer": None})
-    _tell(conn, tell, seq=1, head=head)
-    noted(conn).add(run.id)
+    entry = audit.sealed(run.id, 1, at=at, actor=actor, event=Event.OPENED, data=facts, prev="")
+    conn.execute(_INSERT_RUN, {**_columns(run.model_dump()), "seq": 1, "head": entry["hash"], "answer": None})
+    _write(conn, entry, tell)
     return run
 
 
@@ -110,7 +120,8 @@ def change(
 
     `data` are the event's facts: the table takes from them what it carries over (see `bot.core.run.CARRIED`), and all of them go on record.
     `guard` sees the run as read and may raise to refuse. A card "audit" in `tell` is completed with the entry's number and hash.
-    Raises `Refused("unknown_run" | "unknown_step")`, `NotAllowed` if the table has no such move, `Unavailable` if others were always faster.
+    Raises `Refused("unknown_run" | "unknown_step")`, `NotAllowed` if the table has no such move, what `guard` raises, and `Unavailable`
+    if others were always faster.
     """
     for _ in range(TRIES):
         row = _read(conn, run_id, step)
@@ -121,12 +132,19 @@ def change(
         if step is not None:
             facts.setdefault("step", step.id)
         after = advance(before, event, facts)
-        record = _record(conn, before, after, facts)
-        if step is not None:
-            record |= _move_step(conn, run_id, row["step_status"], event, step)
-        if _append(conn, row, after, event, actor=actor, at=at, record=record, tell=tell):
-            return after.model_copy(update={"updated_at": at}) if after is not before else after
-    raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
+        if after is not before:
+            after = after.model_copy(update={"updated_at": at})
+        values, said = _step_move(StepStatus(row["step_status"]), event, step) if step is not None else ({}, {})
+        record = {**_plain(facts), **_run_move(conn, before, after), **said}
+        entry = audit.sealed(run_id, row["seq"] + 1, at=at, actor=actor, event=event, data=record, prev=row["head"])
+        if _swap(conn, before, after, entry):
+            break
+    else:
+        raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
+    if step is not None and values:
+        conn.execute(_SET_STEP, {"of_run": run_id, "of_step": step.id, **values})
+    _write(conn, entry, tell)
+    return after
 
 
 def note(
@@ -141,16 +159,19 @@ def note(
 ) -> None:
     """Put on record something that changes no state, such as a refused click. What names an unknown run goes into the chain "-"."""
     facts = {key: value for key, value in _plain(data).items() if key not in ("version", "from", "to")}
-    row = conn.execute(_READ, {"run_id": run_id}).mappings().one_or_none()
-    if row is not None:
+    for _ in range(TRIES):
+        row = conn.execute(_READ, {"run_id": run_id}).mappings().one_or_none()
+        if row is None:
+            seq, head = audit.head(conn, audit.UNKNOWN)
+            said = {**facts, "run": run_id}
+            _write(conn, audit.sealed(audit.UNKNOWN, seq + 1, at=at, actor=actor, event=event, data=said, prev=head), tell)
+            return
         run = Run.model_validate(dict(row))
-        if not _append(conn, row, run, event, actor=actor, at=at, record=facts, tell=tell):
-            raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
-        return
-    seq, prev = audit.head(conn, audit.UNKNOWN)
-    said = {**facts, "run": run_id}
-    head = audit.append(conn, audit.UNKNOWN, seq=seq + 1, at=at, actor=actor, event=event, data=said, prev=prev)
-    _tell(conn, tell, seq=seq + 1, head=head)
+        entry = audit.sealed(run_id, row["seq"] + 1, at=at, actor=actor, event=event, data=facts, prev=row["head"])
+        if _swap(conn, run, run, entry):
+            _write(conn, entry, tell)
+            return
+    raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
 
 
 def _read(conn: Connection, run_id: str, step: StepChange | None) -> RowMapping:
@@ -163,42 +184,65 @@ def _read(conn: Connection, run_id: str, step: StepChange | None) -> RowMapping:
     return row
 
 
-def _record(conn: Connection, before: Run, after: Run, facts: Mapping[str, Any]) -> dict[str, Any]:
-    """The entry's data: the facts as JSON and the move itself; with another revision, the steps that there are from now on."""
-    record = _plain(facts)
+def _run_move(conn: Connection, before: Run, after: Run) -> dict[str, Any]:
+    """What the entry says of the move itself; with another revision, the steps that there are from now on."""
     if after is before:
-        return record
+        return {}
+    move: dict[str, Any] = {"from": before.status.value, "to": after.status.value, "version": after.version}
     if after.revision != before.revision:
-        rows = conn.execute(select(_steps.c.step_id).where(_steps.c.run_id == after.id).order_by(_steps.c.number))
-        record["plan_steps"] = [row.step_id for row in rows]
-    return {**record, "from": before.status.value, "to": after.status.value, "version": after.version}
+        known = conn.execute(_REVISION, {"run_id": after.id, "revision": after.revision}).one_or_none()
+        if known is None:
+            raise UnknownRevision(f"revision {after.revision} of run {after.id} is not stored; add it before the change that names it")
+        move["plan_steps"] = list(conn.execute(_STEP_IDS, {"run_id": after.id}).scalars())
+    return move
 
 
-def _move_step(conn: Connection, run_id: str, status: str, event: Event, step: StepChange) -> dict[str, Any]:
-    """Write the step's row. Returns what the entry says of it: the move, and fingerprints in place of arguments and results."""
+def _step_move(status: StepStatus, event: Event, step: StepChange) -> tuple[dict[str, Any], dict[str, Any]]:
+    """What the step's row becomes, and what the entry says of it: fingerprints in place of arguments and results."""
     values: dict[str, Any] = {}
     said: dict[str, Any] = {}
     if event in STEP_EVENTS:
-        to = advance_step(StepStatus(status), event)
-        said |= {"step_from": status, "step_to": to.value}
+        to = advance_step(status, event)
+        said |= {"step_from": status.value, "step_to": to.value}
         values["status"] = to.value
-        if to in (StepStatus.RUNNING, StepStatus.PENDING) and to != status:  # what an earlier try left behind is on record, not in the row
-            values |= {"finished_at": None, "observation": None, "error": None}
-    given = {"attempt": step.attempt, "args": step.args, "started_at": step.started_at, "finished_at": step.finished_at, "error": step.error}
+        if to is not status and to in (StepStatus.RUNNING, StepStatus.PENDING):
+            values |= {"finished_at": None, "observation": None, "error": None}  # of an earlier try; the record keeps them
+    given = {name: getattr(step, name) for name in ("attempt", "args", "started_at", "finished_at", "error")}
     values |= {name: value for name, value in given.items() if value is not None}
-    said |= {name: value for name, value in (("attempt", step.attempt), ("error", step.error)) if value is not None}
+    said |= {name: given[name] for name in ("attempt", "error") if given[name] is not None}
     if step.args is not None:
         said["args_sha256"] = fingerprint(step.args)
     if step.observation is not None:
         values["observation"] = step.observation.model_dump(mode="json")
         said["observation_sha256"] = step.observation.sha256
-    if values:
-        conn.execute(_SET_STEP, {"of_run": run_id, "of_step": step.id, **values})
-    return said
+    return values, said
 
 
-def _append(
-    conn: Connection, row: RowMapping, after: Run, event: Event, *, actor: str, at: datetime, record: dict[str, Any], tell: Sequence[NewPost]
-) -> bool:
-    """Entry, row and posts. False, and nothing is written, if somebody else moved the run since `row` was read."""
-    return False
+def _swap(conn: Connection, before: Run, after: Run, entry: Mapping[str, Any]) -> bool:
+    """Compare-and-set the run's row. False if somebody else was faster."""
+    moved = {name: getattr(after, name) for name in _MOVED if getattr(after, name) != getattr(before, name)}
+    of = {"of_id": before.id, "of_version": before.version, "of_seq": entry["seq"] - 1}
+    return conn.execute(_SWAP, {**of, **_columns(moved), "seq": entry["seq"], "head": entry["hash"]}).rowcount == 1
+
+
+def _write(conn: Connection, entry: dict[str, Any], tell: Sequence[NewPost]) -> None:
+    """The entry and its posts, and the note for the bell."""
+    audit.write(conn, entry)
+    for post in tell:
+        if post.card == "audit":  # one post per entry, and it says which
+            about = {"seq": entry["seq"], "hash": entry["hash"], "event": entry["event"], "actor": entry["actor"]}
+            post = post.model_copy(update={"key": f"{post.key}.{entry['seq']}", "data": {**about, **post.data}})  # noqa: PLW2901
+        posts.add(conn, post)
+    if entry["run_id"] != audit.UNKNOWN:
+        noted(conn).add(entry["run_id"])
+
+
+def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Words of closed lists as plain text, as every driver takes them."""
+    return {name: value.value if isinstance(value, Enum) else value for name, value in values.items()}
+
+
+def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
+    """The facts as JSON: times in ISO form, words as text."""
+    plain: dict[str, Any] = to_jsonable_python(dict(data or {}), inf_nan_mode="strings")
+    return plain

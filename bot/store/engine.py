@@ -30,7 +30,7 @@ def database_path(url: str) -> Path:
     try:
         parsed = make_url(url)
     except ArgumentError as fault:
-        raise ConfigurationError(f"PULLCORD_DATABASE_URL: {url!r} is no database address; try sqlite:///pullcord-data/pullcord.db") from fault
+        raise ConfigurationError("PULLCORD_DATABASE_URL: this is no database address; try sqlite:///pullcord-data/pullcord.db") from fault
     if parsed.get_backend_name() != "sqlite":
         raise ConfigurationError(f"PULLCORD_DATABASE_URL: {parsed.get_backend_name()} is not served; give sqlite:///FILE")
     if parsed.database in (None, "", ":memory:") or parsed.query:

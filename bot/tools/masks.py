@@ -12,7 +12,7 @@ from typing import Any
 _MASKED = ("secret", "quoted", "single")
 MASK = re.compile(r"⟦secret [0-9a-f]{4}⟧")
 
-# Words without which a pattern cannot match (in small letters), and the pattern; looking for the words first is what makes plain text cheap.
+# Words without which a pattern cannot match (in small letters), and the pattern; looking for the words first makes plain text cheap.
 # The group `secret` (or `quoted`, `single`) is what is masked; what stands around it stays readable. A look-behind keeps words whole.
 _PATTERNS = (
     # Slack tokens, app tokens, incoming webhooks

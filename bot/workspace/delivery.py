@@ -1,8 +1,8 @@
 """Events on their way to the bot: kept until acknowledged.
 
-An event is stored before it is sent, so neither a missing socket nor a killed server loses it. Without an ack within three seconds it is sent
-again, three times at most: about at once, a minute later, five minutes later, by the workspace's clock, always under the same event id.
-One task does all sending, in order of due time.
+An event is stored before it is sent, so neither a missing socket nor a killed server loses it. Without an ack within three seconds it is
+sent again, three times at most: about at once, a minute later, five minutes later, by the workspace's clock, always under the same event
+id. One task does all sending, in order of due time.
 """
 
 import asyncio

@@ -1,7 +1,7 @@
 """Who may knock. Any web page that a person has open can send requests to loopback, so every request is looked at before it is handled.
 
-`Host` must be this server by a loopback name, `Origin` must be absent or this server. What people do and see needs the people token, as a bearer
-or in the page's cookie. The Web API checks its own tokens, a socket its ticket, a response URL its id.
+`Host` must be this server by a loopback name, `Origin` must be absent or this server. What people do and see needs the people token, as a
+bearer or in the page's cookie. The Web API checks its own tokens, a socket its ticket, a response URL its id.
 """
 
 import hmac

@@ -8,6 +8,10 @@ from bot.workspace.records import APP_ID, BOT_USER_ID, TEAM_ID, Channel, Json, P
 from bot.workspace.world import World
 
 MESSAGE_EVENTS = {"channel": "message.channels", "group": "message.groups", "im": "message.im"}
+IN_MENTION = (
+    "user", "text", "ts", "thread_ts", "parent_user_id", "team", "user_team", "source_team", "client_msg_id", "blocks", "bot_id", "files",
+    "channel", "event_ts",
+)
 
 
 def message_posted(world: World, channel: Channel, message: Json) -> None:
@@ -19,9 +23,8 @@ def message_posted(world: World, channel: Channel, message: Json) -> None:
         event["root"] = world.state.message(channel.id, message["thread_ts"])
     _tell(world, channel, MESSAGE_EVENTS[channel.kind], event)
     if not channel.is_im and message["user"] != BOT_USER_ID and typed.mentions(message["text"], BOT_USER_ID):
-        kept = ("user", "text", "ts", "thread_ts", "parent_user_id", "team", "user_team", "source_team", "client_msg_id", "blocks", "bot_id", "files")
-        mention = {key: event[key] for key in kept if key in event}
-        _tell(world, channel, "app_mention", {"type": "app_mention", **mention, "channel": channel.id, "event_ts": message["ts"]})
+        mention = {key: event[key] for key in IN_MENTION if key in event}
+        _tell(world, channel, "app_mention", mention | {"type": "app_mention"})
 
 
 def message_changed(world: World, channel: Channel, *, before: Json, after: Json) -> None:

@@ -1,6 +1,7 @@
 """The values of a view's or message's inputs: what they begin with, what a person has entered, what is still missing.
 
-`state.values` is `{block_id: {action_id: {"type": …, "value"/"selected_…": …}}}` as Slack has it, with an entry for every input, empty ones too.
+`state.values` is `{block_id: {action_id: {"type": …, "value"/"selected_…": …}}}` as Slack has it, with an entry for every input, an empty
+one too.
 """
 
 from typing import Any
@@ -37,7 +38,8 @@ ENTRIES: dict[str, tuple[str, str, Any]] = {
 
 def inputs(blocks: list[Json]) -> list[tuple[Json, Json]]:
     """Each element that holds a value, with its block, in order."""
-    return [(block, element) for block in blocks for _, element in parts(block) if element.get("type") in ENTRIES and "action_id" in element]
+    every = ((block, element) for block in blocks for _, element in parts(block))
+    return [(block, element) for block, element in every if element.get("type") in ENTRIES and "action_id" in element]
 
 
 def initial(blocks: list[Json]) -> Json:
@@ -63,7 +65,7 @@ def carried_over(blocks: list[Json], before: Json) -> Json:
 def entered(blocks: list[Json], current: Json, given: Json) -> Json:
     """The current values with those that a person enters now.
 
-    Raises SlackError invalid_values where something is entered that these blocks do not ask for, which is a slip of the script that enters it.
+    Raises SlackError invalid_values where something is entered that these blocks do not ask for: a slip of the script that enters it.
     """
     values = {block_id: dict(entries) for block_id, entries in current.items()}
     by_id = {(block["block_id"], element["action_id"]): element for block, element in inputs(blocks)}
@@ -71,7 +73,8 @@ def entered(blocks: list[Json], current: Json, given: Json) -> Json:
         for action_id, entry in entries.items():
             element = by_id.get((block_id, action_id))
             if element is None:
-                raise SlackError("invalid_values", detail=f"the view has no input {block_id}/{action_id}; it has {sorted(map('/'.join, by_id))}")
+                known = ", ".join("/".join(each) for each in sorted(by_id))
+                raise SlackError("invalid_values", detail=f"there is no input {block_id}/{action_id}; there are: {known}")
             values.setdefault(block_id, {})[action_id] = _entry(element, entry)
     return values
 
@@ -93,7 +96,9 @@ def option(element: Json, wanted: Any) -> Json:
     found: Json | None = next((each for group in groups for each in group if each["value"] == value), None)
     if found is not None:
         return found
-    return wanted if isinstance(wanted, dict) else {"text": {"type": "plain_text", "text": str(wanted), "emoji": True}, "value": str(wanted)}
+    if isinstance(wanted, dict):
+        return wanted
+    return {"text": {"type": "plain_text", "text": str(wanted), "emoji": True}, "value": str(wanted)}
 
 
 def missing(blocks: list[Json], values: Json) -> dict[str, str]:

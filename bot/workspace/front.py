@@ -2,6 +2,7 @@
 
 import mimetypes
 from pathlib import Path
+from urllib.parse import urlencode
 
 from aiohttp import BodyPartReader, web
 
@@ -22,8 +23,10 @@ def routes(world: World) -> list[web.RouteDef]:
 
     async def message(request: web.Request) -> web.StreamResponse:
         """A permalink leads to the page."""
-        channel, packed = request.match_info["channel"], request.match_info["message"].removeprefix("p")
-        raise web.HTTPFound(f"/#{channel}/{packed[:-6]}.{packed[-6:]}")
+        packed = request.match_info["message"].removeprefix("p")
+        thread = request.query.get("thread_ts", f"{packed[:-6]}.{packed[-6:]}")
+        place = {"at": request.match_info["channel"], "thread": thread}
+        raise web.HTTPFound(f"/#{urlencode(place)}")
 
     async def upload(request: web.Request) -> web.StreamResponse:
         return await _upload(world, request)

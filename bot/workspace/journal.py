@@ -44,7 +44,7 @@ class Journal:
         try:
             table, key, value = json.loads(line)
         except ValueError as problem:
-            raise ConfigurationError(f"{self._path}: line {number} is damaged; move the file away to begin with a fresh workspace") from problem
+            raise ConfigurationError(f"{self._path}: line {number} is damaged; move the file away to begin afresh") from problem
         return table, key, value
 
     def rewrite(self, entries: Iterable[Entry]) -> None:
@@ -52,6 +52,7 @@ class Journal:
         if self._path is None:
             return
         self.close()
+        self._path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_suffix(".new")
         fresh.touch(mode=0o600)  # the tokens are in it
         with fresh.open("wb") as file:
@@ -65,7 +66,7 @@ class Journal:
     def append(self, table: str, key: str, value: Any) -> None:
         """Write one change; when this returns, a kill cannot lose it."""
         if self._file is not None:
-            self._appended += self._file.write(_line((table, key, value)))
+            self._appended += self._file.write(_line((table, key, value))) or 0
 
     def close(self) -> None:
         if self._file is not None:

@@ -1,7 +1,7 @@
 """What went over the wire, with times: every Web API call, every envelope and its ack.
 
-`GET /log` hands it out, so that acks, pace and rate limits can be measured from outside. Only small arguments are kept (which channel, which
-message), never texts or blocks, and only the newest entries.
+`GET /log` hands it out, so that acks, pace and rate limits can be measured from outside. Only small arguments are kept (which channel,
+which message), never texts or blocks, and only the newest entries.
 """
 
 from collections import deque

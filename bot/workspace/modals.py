@@ -1,7 +1,7 @@
 """Views: the stack of modals that a person has open, and their Home tab.
 
-A modal is opened or pushed with a trigger id, changed by its id, closed by whoever looks at it. Every change gives it a new hash, so that an
-update that names an older one is refused. What has been entered lives with the view and survives its updates.
+A modal is opened or pushed with a trigger id, changed by its id, closed by whoever looks at it. Every change gives it a new hash, so that
+an update that names an older one is refused. What has been entered lives with the view and survives its updates.
 """
 
 from bot.workspace import forms, posting, shapes

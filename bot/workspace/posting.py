@@ -1,6 +1,7 @@
 """Messages come, change and go: the one place where that happens, whoever does it.
 
-People, the bot, response URLs and command answers all end here: store, tell the bot, hint the pages. Callers have checked that their author may.
+People, the bot, response URLs and command answers all end here: store, tell the bot, hint the pages. Whether the author may is the caller's
+business.
 """
 
 from collections.abc import Iterable
@@ -19,11 +20,12 @@ def root_of(world: World, channel: Channel, thread_ts: str) -> str:
     found = world.state.message(channel.id, thread_ts)
     if found is None:
         raise SlackError("invalid_thread_ts")
-    root: str = found.get("thread_ts", found["ts"])
-    return root
+    return str(found.get("thread_ts", found["ts"]))
 
 
-def post(world: World, channel: Channel, author: Person, *, text: str, thread_ts: str = "", broadcast: bool = False, **fields: object) -> Json:
+def post(
+    world: World, channel: Channel, author: Person, *, text: str, thread_ts: str = "", broadcast: bool = False, **fields: object,
+) -> Json:
     """Say something; `fields` are further parts of the message (blocks, metadata, files, …). Returns the message.
 
     Raises SlackError invalid_thread_ts.
@@ -143,7 +145,7 @@ def with_ids(world: World, blocks: Iterable[Json]) -> list[Json]:
 
 
 def _block_with_ids(world: World, block: Json) -> Json:
-    fresh = {"block_id": world.new_id("b")} | block
+    fresh: Json = {"block_id": world.new_id("b")} | block
     for part in ("accessory", "element"):
         if isinstance(fresh.get(part), dict):
             fresh[part] = _element_with_id(world, fresh[part])

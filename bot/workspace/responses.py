@@ -44,7 +44,7 @@ async def answer(world: World, request: web.Request) -> web.StreamResponse:
     key = request.match_info["id"]
     record = world.state.table("responses").get(key)
     trouble = _trouble(world, record)
-    if trouble:
+    if record is None or trouble:
         world.log.add("response_url", at=world.clock.real(), ok=False, error=trouble)
         return web.json_response({"ok": False, "error": trouble}, status=404)
     try:

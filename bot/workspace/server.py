@@ -1,7 +1,7 @@
 """Start and stop a workspace: one aiohttp server on loopback, its parts, and their order.
 
-The socket is bound first, because the address is part of what the parts hand out. Stopping closes streams and sockets before the server, so that
-nothing has to be waited for.
+The socket is bound first, because the address is part of what the parts hand out. Stopping closes streams and sockets before the server, so
+that nothing has to be waited for.
 """
 
 import json
@@ -9,7 +9,6 @@ import os
 import secrets
 import socket
 from collections.abc import Callable
-from dataclasses import asdict
 from pathlib import Path
 
 from aiohttp import web
@@ -83,8 +82,6 @@ async def start_workspace(
     """
     new_id = new_id or invent_id
     app_manifest = read_manifest(manifest)
-    if data is not None:
-        data.mkdir(parents=True, exist_ok=True)
     listener = _bind(port)
     state = State(Journal(data / STATE_FILE if data is not None else None))
     clock = Clock(offset=state.table("meta").get("clock", {}).get("offset", 0.0))
@@ -125,9 +122,8 @@ def _tokens(state: State) -> Tokens:
     """The tokens of this workspace, invented once and the same ever after."""
     known = state.table("meta").get("tokens")
     if known is None:
-        known = asdict(Tokens(
-            people=f"people-{secrets.token_urlsafe(24)}", bot=f"xoxb-local-{secrets.token_hex(16)}", app=f"xapp-1-local-{secrets.token_hex(16)}",
-        ))
+        secret = {name: secrets.token_hex(16) for name in ("people", "bot", "app")}
+        known = {"people": f"people-{secret['people']}", "bot": f"xoxb-local-{secret['bot']}", "app": f"xapp-1-local-{secret['app']}"}
         state.put("meta", "tokens", known)
     return Tokens(**known)
 

@@ -46,7 +46,9 @@ def group(record: Group) -> Json:
 
 def channel(record: Channel, *, viewer: str) -> Json:
     """A conversation as `conversations.info` gives it to `viewer` (a user id)."""
-    common = {"id": record.id, "created": record.created, "is_archived": record.is_archived, "is_org_shared": False, "context_team_id": TEAM_ID}
+    common = {
+        "id": record.id, "created": record.created, "is_archived": record.is_archived, "is_org_shared": False, "context_team_id": TEAM_ID,
+    }
     if record.is_im:
         other = record.user if viewer != record.user else next((member for member in record.members if member != record.user), "")
         return common | {"is_im": True, "is_channel": False, "is_group": False, "is_mpim": False, "user": other, "is_private": True}

@@ -189,7 +189,9 @@ def _disconnect(reason: str) -> Json:
 def _facts(payload: Json) -> Json:
     """What the log says about a payload."""
     event = payload.get("event", {})
-    named = {"event_id": payload.get("event_id"), "event": event.get("type"), "subtype": event.get("subtype"), "command": payload.get("command")}
-    interaction = payload.get("type") if "event" not in payload else None
-    named |= {"interaction": interaction, "user": payload.get("user", {}).get("id") if isinstance(payload.get("user"), dict) else None}
+    user = payload.get("user")
+    named = {
+        "event_id": payload.get("event_id"), "event": event.get("type"), "subtype": event.get("subtype"), "command": payload.get("command"),
+        "interaction": None if event else payload.get("type"), "user": user["id"] if isinstance(user, dict) else None,
+    }
     return {name: value for name, value in named.items() if value}

@@ -1,7 +1,8 @@
 """What a person types, as Slack stores it.
 
-Slack's clients send `@name` as `<@U…>`, escape `&`, `<` and `>`, put addresses in angle brackets, and add a `rich_text` block that says the same.
-The bot has to cope with exactly that, so the workspace does it too. `#channel` stays plain text, as it does for whoever does not pick it from the list.
+Slack's clients send `@name` as `<@U…>`, escape `&`, `<` and `>`, put addresses in angle brackets, and add a `rich_text` block that says
+the same. The bot has to cope with exactly that, so the workspace does it too. `#channel` stays plain text, as it does for whoever does not
+pick it from the list.
 """
 
 import re

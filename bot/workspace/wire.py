@@ -12,9 +12,8 @@ from aiohttp import web
 
 from bot.workspace.records import Json
 
-STRUCTURES = {
-    "blocks": "invalid_blocks_format", "view": "invalid_arguments", "metadata": "invalid_metadata_format", "attachments": "invalid_attachments",
-    "message": "invalid_arguments", "files": "invalid_arguments", "prompts": "invalid_arguments", "loading_messages": "invalid_arguments",
+FORMAT_ERRORS = {  # of arguments that are JSON; others answer invalid_arguments
+    "blocks": "invalid_blocks_format", "metadata": "invalid_metadata_format", "attachments": "invalid_attachments",
 }
 
 
@@ -74,7 +73,7 @@ class Call:
         try:
             return json.loads(value)
         except ValueError:
-            raise SlackError(STRUCTURES.get(name, "invalid_arguments")) from None
+            raise SlackError(FORMAT_ERRORS.get(name, "invalid_arguments")) from None
 
     def listed(self, name: str) -> list[str]:
         """A comma-separated list, a JSON list, or nothing."""

@@ -33,7 +33,7 @@ def upgrade(url: str) -> None:
         with _ALONE:
             engines.patiently(lambda: _upgrade(engine.connect()))
     except CommandError as fault:
-        raise ConfigurationError(f"PULLCORD_DATABASE_URL: {path} was made by another version of Pullcord; use that one ({fault})") from fault
+        raise ConfigurationError(f"PULLCORD_DATABASE_URL: {path} was made by another version of Pullcord: {fault}") from fault
     except (DBAPIError, OSError) as fault:
         cause = fault.orig if isinstance(fault, DBAPIError) else fault
         raise ConfigurationError(f"PULLCORD_DATABASE_URL: {path} cannot be used: {cause}") from fault

@@ -1,1 +1,4 @@
-"""Slack's rules for blocks and views: `rules` is the small language, `elements` and `blocks` say what there is, `limits` checks a payload."""
+"""Slack's rules for blocks and views.
+
+`rules` is a small language, `elements` and `blocks` say in it what there is, `limits` checks a whole payload.
+"""

@@ -1,7 +1,18 @@
 """Which blocks there are, what each may hold, and on which surface it may stand."""
 
 from bot.workspace.block_kit.elements import (
-    BUTTON, CELL, COLUMN, ELEMENTS, IMAGE, IN_ACTIONS, IN_INPUT, IN_SECTION, RICH_TEXT_BLOCK, SOURCE, plain, text,
+    BUTTON,
+    CELL,
+    COLUMN,
+    ELEMENTS,
+    IMAGE,
+    IN_ACTIONS,
+    IN_INPUT,
+    IN_SECTION,
+    RICH_TEXT_BLOCK,
+    SOURCE,
+    plain,
+    text,
 )
 from bot.workspace.block_kit.rules import Problems, Rule, anything, array, boolean, choice, integer, shape, string, typed
 
@@ -39,7 +50,8 @@ BLOCKS: dict[str, Rule] = {
     "header": shape(BLOCK | {"text": plain(150), "level": integer(1, 4)}, required=("text",)),
     "image": shape(BLOCK | IMAGE | {"title": plain(2000)}, required=("alt_text",), one_of=("image_url", "slack_file")),
     "input": shape(BLOCK | {
-        "label": plain(2000), "element": typed(ELEMENTS, allowed=IN_INPUT), "hint": plain(2000), "optional": boolean, "dispatch_action": boolean,
+        "label": plain(2000), "element": typed(ELEMENTS, allowed=IN_INPUT), "hint": plain(2000), "optional": boolean,
+        "dispatch_action": boolean,
     }, required=("label", "element")),
     "markdown": shape(BLOCK | {"text": string(12_000)}, required=("text",)),
     "rich_text": RICH_TEXT_BLOCK,
@@ -54,14 +66,14 @@ BLOCKS: dict[str, Rule] = {
         "title": string(50), "chart": anything, "chart_type": anything, "series": array(SERIES, 1, 6), "labels": array(anything, 1, 20),
         "segments": array(anything, 1, 6),
     }, required=("title",)),
-    "plan": shape(BLOCK | {"title": string(3000), "tasks": array(shape({"type": choice("task_card")} | BLOCK | TASK,
-                  required=("task_id", "title", "status")), 0, 50)}, required=("title",)),
+    "plan": shape(BLOCK | {"title": string(3000), "tasks": array(typed({"task_card": TASK_CARD}), 0, 50)}, required=("title",)),
     "task_card": TASK_CARD,
     "alert": shape(BLOCK | {"text": text(200), "level": choice("default", "info", "warning", "error", "success")}, required=("text",)),
     "card": CARD,
     "carousel": shape(BLOCK | {"elements": array(typed({"card": CARD}), 1, 10)}, required=("elements",)),
     "container": shape(BLOCK | {
-        "title": text(150), "rich_text_title": RICH_TEXT_BLOCK, "subtitle": text(150), "icon": PICTURE, "child_blocks": array(_child, 1, 10),
+        "title": text(150), "rich_text_title": RICH_TEXT_BLOCK, "subtitle": text(150), "icon": PICTURE,
+        "child_blocks": array(_child, 1, 10),
         "width": choice("narrow", "standard", "wide", "full"), "is_collapsible": boolean, "default_collapsed": boolean,
         "has_header_divider": boolean,
     }, required=("child_blocks",), one_of=("title", "rich_text_title")),

@@ -6,7 +6,18 @@ Limits are those of Slack's reference; a field that is not listed is refused, as
 from typing import Any
 
 from bot.workspace.block_kit.rules import (
-    Problems, Rule, anything, array, boolean, choice, integer, maybe, note, shape, string, typed,
+    Problems,
+    Rule,
+    anything,
+    array,
+    boolean,
+    choice,
+    integer,
+    maybe,
+    note,
+    shape,
+    string,
+    typed,
 )
 
 DAY = r"\d{4}-\d{2}-\d{2}"
@@ -39,7 +50,8 @@ CONFIRM = shape(
 )
 GROUP = shape({"label": plain(75), "options": array(option(), 1, 100)}, required=("label", "options"))
 FILTER = shape({
-    "include": array(choice("im", "mpim", "private", "public"), 1, 4), "exclude_external_shared_channels": boolean, "exclude_bot_users": boolean,
+    "include": array(choice("im", "mpim", "private", "public"), 1, 4), "exclude_external_shared_channels": boolean,
+    "exclude_bot_users": boolean,
 })
 DISPATCH = shape({"trigger_actions_on": array(choice("on_enter_pressed", "on_character_entered"), 1, 2)})
 SLACK_FILE = shape({"id": string(255), "url": string(3000)}, one_of=("id", "url"))
@@ -103,7 +115,9 @@ ELEMENTS: dict[str, Rule] = {
     "url_text_input": shape(INPUT | {"initial_value": string(3000)}),
     "rich_text_input": shape(INPUT | {"initial_value": anything, "min_lines": integer(1, 100), "max_lines": integer(1, 100)}),
     "file_input": shape(ACTION | {"filetypes": array(string(255), 1, 100), "max_files": integer(1, 10)}),
-    "feedback_buttons": shape(ACTION | {"positive_button": FEEDBACK, "negative_button": FEEDBACK}, required=("positive_button", "negative_button")),
+    "feedback_buttons": shape(
+        ACTION | {"positive_button": FEEDBACK, "negative_button": FEEDBACK}, required=("positive_button", "negative_button"),
+    ),
     "icon_button": shape(ACTION | {
         "icon": choice("trash"), "text": plain(75), "value": string(2000), "accessibility_label": string(75), "confirm": CONFIRM,
         "visible_to_user_ids": array(string(255), 1, 100),
@@ -138,7 +152,9 @@ INLINE: dict[str, Rule] = {
     "team": _inline({"team_id": string(255)}, "team_id"),
     "broadcast": _inline({"range": choice("here", "channel", "everyone")}, "range"),
     "color": _inline({"value": string(7)}, "value"),
-    "date": _inline({"timestamp": integer(0, MOMENT[1]), "format": string(255), "url": string(3000), "fallback": string(3000)}, "timestamp", "format"),
+    "date": _inline({
+        "timestamp": integer(0, MOMENT[1]), "format": string(255), "url": string(3000), "fallback": string(3000),
+    }, "timestamp", "format"),
 }
 WORDS = array(typed(INLINE), 0, 10_000)
 SECTION = shape({"type": anything, "elements": WORDS}, required=("elements",))
@@ -147,17 +163,14 @@ BORDER = integer(0, 1)
 RICH_TEXT: dict[str, Rule] = {
     "rich_text_section": SECTION,
     "rich_text_quote": shape({"type": anything, "elements": WORDS, "border": BORDER}, required=("elements",)),
-    "rich_text_preformatted": shape({"type": anything, "elements": WORDS, "border": BORDER, "language": string(255)}, required=("elements",)),
+    "rich_text_preformatted": shape({
+        "type": anything, "elements": WORDS, "border": BORDER, "language": string(255),
+    }, required=("elements",)),
     "rich_text_list": shape({
         "type": anything, "elements": array(typed({"rich_text_section": SECTION}), 0, 1000), "style": choice("bullet", "ordered"),
         "indent": integer(0, 8), "offset": integer(0, 1_000_000), "border": BORDER,
     }, required=("elements", "style")),
 }
-
-
-def rich_text_block(value: Any, pointer: str, problems: Problems) -> None:
-    """A whole rich_text block, also where another block holds one."""
-    RICH_TEXT_BLOCK(value, pointer, problems)
 
 
 RICH_TEXT_BLOCK = shape(

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.workspace.block_kit.blocks import BLOCKS, SURFACES
 from bot.workspace.block_kit.elements import plain
-from bot.workspace.block_kit.rules import Problem, Problems, Rule, anything, array, boolean, choice, maybe, note, shape, string, typed
+from bot.workspace.block_kit.rules import Problems, Rule, anything, array, boolean, choice, maybe, note, shape, string, typed
 from bot.workspace.records import Json
 from bot.workspace.wire import SlackError
 
@@ -145,9 +145,5 @@ def _sum(blocks: list[Json], kind: str, most: int, pointer: str, problems: Probl
     texts = [part["text"] for block in blocks if block["type"] == kind for _, part in parts(block) if isinstance(part.get("text"), str)]
     total = sum(map(len, texts))
     if total > most:
-        note(problems, pointer, f"{kind} blocks must be less than {most + 1} characters together", kind="max_length", expected=most, got=total)
-
-
-__all__ = [
-    "Problem", "check_blocks", "check_view", "parts", "refuse_blocks", "refuse_view", "require_blocks", "require_view", "structured",
-]
+        words = f"{kind} blocks must be less than {most + 1} characters together"
+        note(problems, pointer, words, kind="max_length", expected=most, got=total)

@@ -1,7 +1,7 @@
 """A small language for saying what a JSON value must be, and the words in which Slack says that it is not.
 
-A rule is a function that looks at one value and notes what is wrong with it under the value's JSON pointer. Rules are built from other rules
-(`array(text(75), 1, 5)`), so the tables in `elements` and `blocks` read like Slack's reference.
+A rule is a function that looks at one value and notes what is wrong with it under the value's JSON pointer. Rules are built from other
+rules (`array(text(75), 1, 5)`), so the tables in `elements` and `blocks` read like Slack's reference.
 """
 
 import re
@@ -24,6 +24,7 @@ class Problem:
 
 
 Problems = list[Problem]
+Names = tuple[str, ...]
 Rule = Callable[[Any, str, Problems], None]
 
 
@@ -104,7 +105,7 @@ def maybe(rule: Rule) -> Rule:
     return check
 
 
-def shape(fields: Mapping[str, Rule], *, required: tuple[str, ...] = (), any_of: tuple[str, ...] = (), one_of: tuple[str, ...] = ()) -> Rule:
+def shape(fields: Mapping[str, Rule], *, required: Names = (), any_of: Names = (), one_of: Names = ()) -> Rule:
     """An object of these fields and no others; a null field counts as left out. `any_of`: at least one; `one_of`: exactly one."""
 
     def check(value: Any, pointer: str, problems: Problems) -> None:

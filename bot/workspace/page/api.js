@@ -2,21 +2,25 @@
 // A call that fails throws an Error whose message can be shown as it is.
 
 const SENTENCES = {
+  unreachable: "The workspace cannot be reached. Is it still running?",
   channel_not_found: "This channel is not there, or this person cannot see it.",
   not_in_channel: "This person is not a member of the channel.",
   message_not_found: "That message is gone.",
   no_text: "There is nothing to send.",
   msg_too_long: "That is too long for one message.",
   already_reacted: "That reaction is there already.",
+  invalid_thread_ts: "That thread is gone.",
+  thread_not_found: "That thread is gone.",
+  unknown_command: "That is not a command of this workspace. Type / to see which there are.",
+  account_inactive: "This account is switched off.",
   view_not_found: "This window is closed already.",
   not_found: "That is gone.",
-  not_authed: "This page is no longer signed in. Open the address that the demo printed once more.",
-  invalid_auth: "This page is no longer signed in. Open the address that the demo printed once more.",
+  "status 403": "This page is not signed in. Open the address that the workspace printed when it started.",
 };
 
 export class ServerError extends Error {
-  constructor(code, status) {
-    super(SENTENCES[code] ?? `The workspace answered: ${code}`);
+  constructor(code, status, detail) {
+    super(SENTENCES[code] ?? `The workspace answered: ${detail ?? code}`);
     this.code = code;
     this.status = status;
   }
@@ -32,10 +36,10 @@ async function call(method, path, body) {
   try {
     response = await fetch(path, options);
   } catch {
-    throw new ServerError("it cannot be reached; is it still running?", 0);
+    throw new ServerError("unreachable", 0);
   }
   const data = await response.json().catch(() => null);
-  if (!response.ok || data === null || data.ok === false) throw new ServerError(data?.error ?? `status ${response.status}`, response.status);
+  if (!response.ok || data === null || data.ok === false) throw new ServerError(data?.error ?? `status ${response.status}`, response.status, data?.detail);
   return data;
 }
 
@@ -65,5 +69,6 @@ export const command = (user, body) => call("POST", `${as(user)}/commands`, body
 export const act = (user, body) => call("POST", `${as(user)}/actions`, body);
 export const shortcut = (user, body) => call("POST", `${as(user)}/shortcuts`, body);
 export const actInView = (user, id, body) => call("POST", `${view(user, id)}/actions`, body);
+export const dismiss = (user, ts) => call("DELETE", `${as(user)}/ephemerals/${encodeURIComponent(ts)}`);
 export const submitView = (user, id, body) => call("POST", `${view(user, id)}/submit`, body);
 export const closeView = (user, id, body = {}) => call("POST", `${view(user, id)}/close`, body);

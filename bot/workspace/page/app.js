@@ -19,21 +19,22 @@ import { enterThread, leaveThread, startThread } from "./thread.js";
 import { showWelcome, startWelcome } from "./welcome.js";
 
 let composer = null;
+let replies = null;
 
 async function start() {
   const [workspace, people] = await Promise.all([api.workspace(), api.people()]);
-  state.workspace = { ...state.workspace, ...workspace };
+  state.workspace = { ...state.workspace, ...workspace, usergroups: people.groups ?? [] };
   state.people = new Map(people.people.map((one) => [one.id, one]));
   const address = readAddress();
   startRail({ choosePerson, goTo, greet: showWelcome });
   startPlace({ openThread: (ts) => openThread({ channel: state.place.id, ts }) });
-  startThread({ close: closeThread });
+  startThread({ close: closeThread, write: (words) => replies.fill(words) });
   startModal();
   composer = createComposer(byId("composer"), { testid: "composer", where: writingPlace });
-  createComposer(byId("thread-composer"), { testid: "thread-composer", where: threadPlace });
+  replies = createComposer(byId("thread-composer"), { testid: "thread-composer", where: threadPlace });
   onChannelChip((id) => goTo({ kind: "channel", id }));
   onInnerLink(follow);
-  await choosePerson(chosenPerson(address.as), { place: address.at, thread: address.thread });
+  await choosePerson(chosenPerson(address.as), { place: address.at, thread: address.thread, ts: address.ts });
   startWelcome({ act: (name) => choosePerson(actors().find((one) => one.name === name).id), visit: (name) => goTo(placeNamed(name)), write: (words) => composer.fill(words) });
   window.addEventListener("hashchange", () => location.reload());
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && redrawAll());
@@ -45,19 +46,19 @@ function chosenPerson(name) {
 }
 
 // From here on the page sees what this person sees. Place and thread stay if that person can see them too.
-async function choosePerson(id, { place = addressOf(state.place), thread = state.thread?.ts } = {}) {
+async function choosePerson(id, { place = addressOf(state.place), thread = state.thread?.ts, ts = null } = {}) {
   closeMenu();
   state.me = id;
   remember("person", id);
   forget();
   state.channels = (await api.channels(id)).channels;
   listen();
-  await goTo(placeNamed(place) ?? placeNamed("ops") ?? { kind: "channel", id: state.channels[0]?.id }, { thread });
+  await goTo(placeNamed(place) ?? placeNamed("ops") ?? { kind: "channel", id: state.channels[0]?.id }, { thread, ts });
 }
 
 function forget() {
   state.epoch += 1;
-  Object.assign(state, { messages: null, threadMessages: null, ephemerals: [], views: [], homeView: null, editing: null, thread: null });
+  Object.assign(state, { messages: null, threadMessages: null, threadFacts: {}, ephemerals: [], views: [], homeView: null, editing: null, thread: null });
 }
 
 function placeNamed(name) {

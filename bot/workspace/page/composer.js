@@ -91,7 +91,7 @@ async function command(place, text) {
   const [, name, rest] = text.match(/^(\/\S*)\s?([\s\S]*)$/);
   const answer = await api.command(state.me, { channel: place.channel, command: name, text: rest });
   want("ephemerals", "messages", "views");
-  return answer.acked === false ? unanswered() : "";
+  return unanswered(answer);
 }
 
 function shortcutButton() {

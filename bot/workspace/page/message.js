@@ -7,7 +7,7 @@ import { clock, fullDate } from "./dates.js";
 import { el } from "./dom.js";
 import { emojiOf } from "./emoji.js";
 import { editor } from "./editor.js";
-import { createForm } from "./form.js";
+import { collect, createForm } from "./form.js";
 import { link, safeUrl } from "./links.js";
 import { mrkdwn } from "./mrkdwn.js";
 import { warningOf } from "./press.js";
@@ -21,7 +21,8 @@ function surfaceOf(message, view) {
   if (!surfaces.has(key)) surfaces.set(key, { key, form: createForm() });
   const surface = surfaces.get(key);
   const [me, channel, ts] = [state.me, view.channel, message.ts];
-  surface.send = (action) => api.act(me, { channel, message_ts: ts, ...action });
+  const asks = (message.blocks ?? []).some((block) => block.type === "input");
+  surface.send = (action) => api.act(me, { channel, message_ts: ts, ...action, ...(asks ? { values: collect(surface.form, message.blocks) } : {}) });
   return surface;
 }
 

@@ -21,8 +21,8 @@ export function startModal() {
     leave();
   });
   dialog.addEventListener("close", () => shown && leave());
-  byId("modal-leave").addEventListener("click", leave);
-  byId("modal-close").addEventListener("click", leave);
+  byId("modal-leave").addEventListener("click", () => leave({ clear: true }));
+  byId("modal-close").addEventListener("click", () => leave());
   byId("modal-form").addEventListener("submit", (event) => {
     event.preventDefault();
     submit();
@@ -101,12 +101,13 @@ function hide() {
   else if (!refocus()) document.querySelector("#talk textarea")?.focus();
 }
 
-async function leave() {
+// Closes the top view; with `clear` (the x in the corner) all that are open.
+async function leave({ clear = false } = {}) {
   const view = top();
   if (!view) return;
-  state.views = state.views.slice(0, -1);
+  state.views = clear ? [] : state.views.slice(0, -1);
   draw();
-  await api.closeView(state.me, view.id).catch((error) => console.warn(error.message)); // closed already, by the app
+  await api.closeView(state.me, view.id, clear ? { clear } : {}).catch((error) => console.warn(error.message)); // closed already, by the app
   want("views");
 }
 
@@ -127,8 +128,9 @@ async function send(view, surface) {
   try {
     const answer = await api.submitView(state.me, view.id, { values: collect(surface.form, view.blocks) });
     surface.errors = answer.errors ?? {};
-    if (answer.acked === false) surface.warning = unanswered();
-    else if (answer.response_action !== "errors") await want("views", "messages", "thread");
+    if (Object.keys(surface.errors).length) return;
+    surface.warning = unanswered(answer);
+    if (!surface.warning) await want("views", "messages", "thread");
   } catch (error) {
     surface.warning = error.message;
   } finally {

@@ -51,7 +51,7 @@ function note() {
   if (!here || here.is_im) return "";
   const facts = [here.num_members && `${here.num_members} members`, here.is_private && "private", here.is_ext_shared && "shared with another workspace",
     here.is_member === false && "you are not a member", here.bot_is_member === false && `${state.workspace.app.name} is not in this channel`];
-  return [here.topic, ...facts].filter(Boolean).join(" · ");
+  return [here.topic?.value, ...facts].filter(Boolean).join(" · ");
 }
 
 function emptyWords() {

@@ -4,14 +4,20 @@
 // A surface is a place that holds blocks: {key, form, send(action) -> Promise<{acked}>, changed()}.
 
 import { el } from "./dom.js";
-import { complain } from "./notice.js";
 import { openUrl } from "./links.js";
 import { state } from "./state.js";
 
 const pending = new Set();
 const warnings = new Map(); // surface key -> sentence
 
-export const unanswered = () => `${state.workspace.app.name ?? "The app"} did not answer within 3 seconds. Try again.`;
+// Why nothing happened, or nothing if the app took it.
+export function unanswered({ acked, trouble }) {
+  const app = state.workspace.app.name ?? "The app";
+  if (acked === false && trouble === "dispatch_failed") return `${app} is not connected. Try again when it runs.`;
+  if (acked === false) return `${app} did not answer within 3 seconds. Try again.`;
+  return trouble ? `${app} answered something that cannot be used: ${trouble}` : "";
+}
+
 export const warningOf = (surface) => warnings.get(surface.key) ?? "";
 
 const pressKey = (surface, element, extra = "") => [surface.key, element.action_id, element.value ?? extra].join("|");
@@ -64,10 +70,9 @@ export async function press(surface, blockId, element, content = {}) {
   begin(key);
   try {
     const answer = await surface.send({ action_id: element.action_id, block_id: blockId, type: element.type, ...content });
-    if (answer.acked === false) warnings.set(surface.key, unanswered());
+    warnings.set(surface.key, unanswered(answer));
   } catch (error) {
     warnings.set(surface.key, error.message);
-    complain(error);
   } finally {
     finish(key);
     surface.changed();

@@ -23,8 +23,10 @@ const LOADS = {
   views: async () => ({ views: (await api.views(state.me)).views }),
   home: async () => ({ homeView: (await api.home(state.me)).view }),
   messages: async () => (state.place?.kind === "channel" && !state.place.unborn ? { messages: (await api.messages(state.me, state.place.id)).messages } : { messages: [] }),
-  thread: async () => (state.thread ? { threadMessages: (await api.messages(state.me, state.thread.channel, state.thread.ts)).messages } : { threadMessages: [] }),
+  thread: async () => (state.thread ? threadNews(await api.messages(state.me, state.thread.channel, state.thread.ts)) : { threadMessages: [], threadFacts: {} }),
 };
+
+const threadNews = (answer) => ({ threadMessages: answer.messages, threadFacts: answer.thread ?? {} });
 
 export const EVERYTHING = Object.keys(LOADS);
 
@@ -59,6 +61,7 @@ async function load(name) {
 export function dismissEphemeral(channel, ts) {
   state.dismissed.add(`${state.me} ${channel} ${ts}`);
   redrawAll();
+  api.dismiss(state.me, ts).catch(complain);
 }
 
 // What only this person sees, in one channel or one of its threads.

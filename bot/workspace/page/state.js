@@ -8,6 +8,7 @@ export const state = {
   channels: [],
   messages: [], // of the place, oldest first
   threadMessages: [], // of the open thread, its root first
+  threadFacts: {}, // what the app says about it: {status?, prompts?}
   ephemerals: [],
   views: [], // open modals of this person, the top one last
   homeView: null,
@@ -43,10 +44,16 @@ export function actors() {
   return [...state.people.values()].filter((one) => !one.is_bot && !one.deleted);
 }
 
+// Apps may post under a name of their own; people are always called what they are called elsewhere.
+function nameOf(message, id) {
+  const known = person(id);
+  return known && !known.is_bot ? known.name : message.username ?? personName(id);
+}
+
 export function author(message) {
   const id = message.user ?? message.bot_id;
   const app = isApp(message.user) || isApp(message.bot_id) || Boolean(message.app_id && message.app_id === state.workspace.app.app_id);
-  return { id, app, bot: app || Boolean(message.bot_id) || Boolean(person(id)?.is_bot), name: message.username ?? (app ? state.workspace.app.name : personName(id)) };
+  return { id, app, bot: app || Boolean(message.bot_id) || Boolean(person(id)?.is_bot), name: nameOf(message, id) };
 }
 
 // A word on why a person can do less than others; empty for ordinary members.

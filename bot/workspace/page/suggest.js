@@ -93,4 +93,4 @@ function mentionRows() {
     ...(usergroups ?? []).map((one) => ({ label: `@${one.handle ?? one.name}`, note: "group" }))];
 }
 
-const channelRows = () => state.channels.filter((one) => !one.is_im).map((one) => ({ label: `#${one.name}`, note: one.topic }));
+const channelRows = () => state.channels.filter((one) => !one.is_im).map((one) => ({ label: `#${one.name}`, note: one.topic?.value }));

@@ -1,6 +1,6 @@
 // The thread at the right: its first message, then the replies, and a box to reply in.
 
-import { byId } from "./dom.js";
+import { byId, el } from "./dom.js";
 import { createLog } from "./log.js";
 import { ephemeralsIn, onRedraw } from "./refresh.js";
 import { channelName, channel, state } from "./state.js";
@@ -8,8 +8,10 @@ import { channelName, channel, state } from "./state.js";
 let log = null;
 let wanted = null;
 let cameFrom = null;
+let write = () => {};
 
-export function startThread({ close }) {
+export function startThread({ close, write: writer }) {
+  write = writer;
   log = createLog(byId("thread-messages"), { empty: () => "This thread is gone." });
   byId("thread-close").addEventListener("click", close);
   byId("thread").addEventListener("keydown", (event) => event.key === "Escape" && !event.defaultPrevented && close());
@@ -39,7 +41,16 @@ function draw() {
   byId("thread-place").textContent = where;
   byId("thread-messages").setAttribute("aria-label", `Thread in ${where}`);
   log.draw(rows());
+  drawFacts();
   if (wanted && log.reveal(wanted)) wanted = null;
+}
+
+// What the app says beside the messages: that it is at work, and what one might ask.
+function drawFacts() {
+  const { status, prompts } = state.threadFacts;
+  byId("thread-status").hidden = !status;
+  byId("thread-status").textContent = status ? `${state.workspace.app.name} ${status}` : "";
+  byId("thread-prompts").replaceChildren(...(prompts ?? []).map((one) => el("button", { type: "button", class: "button", on: { click: () => write(one.message) } }, one.title)));
 }
 
 function rows() {

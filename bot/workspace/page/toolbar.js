@@ -42,7 +42,7 @@ function choices(message, view) {
 export async function runShortcut(one, channel, ts) {
   try {
     const answer = await api.shortcut(state.me, { callback_id: one.callback_id, channel, message_ts: ts });
-    if (answer.acked === false) notify(unanswered(), "error");
+    if (unanswered(answer)) notify(unanswered(answer), "error");
   } catch (error) {
     complain(error);
   }

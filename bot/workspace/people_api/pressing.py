@@ -11,7 +11,7 @@ from bot.workspace import forms, modals, responses, shapes
 from bot.workspace.block_kit.limits import parts
 from bot.workspace.manifest import Shortcut
 from bot.workspace.people_api import who
-from bot.workspace.records import APP_ID, TEAM_DOMAIN, TEAM_ID, Channel, Json, Person
+from bot.workspace.records import APP_ID, TEAM_DOMAIN, TEAM_ID, Json, Person
 from bot.workspace.responses import Source
 from bot.workspace.sockets import Reply
 from bot.workspace.typed import convert
@@ -64,7 +64,7 @@ async def command(world: World, request: web.Request) -> Json:
 
 
 async def press(world: World, request: web.Request) -> Json:
-    """A click in a message, an ephemeral one too. What was there when it was shown may be pressed although the message has changed since."""
+    """A click in a message, an ephemeral one too. What was once shown there may be pressed although the message has changed since."""
     user, call = who.actor(world, request), await who.body(request)
     channel = who.channel(world, user, call.needed("channel"))
     ts = call.needed("message_ts")
@@ -150,7 +150,8 @@ def action(world: World, blocks: list[Json], call: Call) -> Json:
 
 
 def _picked(element: Json, args: Json) -> Json:
-    picked: dict[str, Any] = {name: value for name, value in args.items() if name.startswith(PICKED) and name != "values" and value is not None}
+    given = {name: value for name, value in args.items() if name != "values" and value is not None}
+    picked: dict[str, Any] = {name: value for name, value in given.items() if name.startswith(PICKED)}
     if isinstance(element.get("options"), list) or "option_groups" in element:
         if "value" in picked and "selected_options" not in picked:
             picked.setdefault("selected_option", picked.pop("value"))
@@ -169,7 +170,3 @@ def _find(blocks: list[Json], block_id: str, action_id: str) -> tuple[Json, Json
             if element.get("action_id") == action_id:
                 return block, element
     return None
-
-
-def channel_of(channel: Channel) -> Json:
-    return {"id": channel.id, "name": shapes.channel_name_in_payload(channel)}

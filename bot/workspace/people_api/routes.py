@@ -1,4 +1,7 @@
-"""The people API's addresses, and how its functions become answers: `{"ok": true, …}`, or `{"ok": false, "error": …}` where something is refused."""
+"""The people API's addresses, and how its functions become answers.
+
+`{"ok": true, …}`, or `{"ok": false, "error": …}` with HTTP 200 where something is refused, as Slack does.
+"""
 
 from collections.abc import Awaitable, Callable
 

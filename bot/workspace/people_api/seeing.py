@@ -7,7 +7,7 @@ from aiohttp import web
 
 from bot.workspace import events, modals, posting, shapes
 from bot.workspace.people_api import who
-from bot.workspace.records import APP_ID, BOT_USER_ID, Channel, Json, Person
+from bot.workspace.records import APP_ID, BOT_ID, BOT_USER_ID, Channel, Json, Person
 from bot.workspace.web_api import assistant, places
 from bot.workspace.wire import SlackError
 from bot.workspace.world import World
@@ -16,14 +16,14 @@ HEARTBEAT_S = 15.0
 
 
 async def people(world: World, request: web.Request) -> Json:  # noqa: ARG001
-    return {"people": [shapes.user(person) | {"email": person.email} for person in world.state.people.values()],
-            "groups": [shapes.group(group) for group in world.state.groups.values()]}
+    return {"people": [shapes.user(person) for person in world.state.people.values()]}
 
 
 async def workspace(world: World, request: web.Request) -> Json:  # noqa: ARG001
     manifest = world.manifest
     return {
-        "team": shapes.team(), "app": {"name": manifest.bot_name, "bot_user_id": BOT_USER_ID, "app_id": APP_ID},
+        "team": shapes.team(), "usergroups": [shapes.group(group) for group in world.state.groups.values()],
+        "app": {"name": manifest.bot_name, "bot_user_id": BOT_USER_ID, "bot_id": BOT_ID, "app_id": APP_ID},
         "commands": [command.model_dump(include={"command", "description", "usage_hint"}) for command in manifest.commands],
         "shortcuts": [shortcut.model_dump() for shortcut in manifest.shortcuts], "home": manifest.home_enabled,
         "connected": world.sockets.is_open,
@@ -42,7 +42,8 @@ def _channel(world: World, user: Person, channel: Channel) -> Json:
     messages = world.state.top_level(channel.id)
     return shapes.channel(channel, viewer=user.id) | {
         "name": world.state.bot.real_name if channel.is_im else channel.name, "is_member": True, "num_members": len(channel.members),
-        "members": list(channel.members), "bot_is_member": BOT_USER_ID in channel.members, "last_ts": messages[-1]["ts"] if messages else None,
+        "members": list(channel.members), "bot_is_member": BOT_USER_ID in channel.members,
+        "last_ts": messages[-1]["ts"] if messages else None,
     }
 
 

@@ -1,7 +1,7 @@
 """People fill in modals: submit and close.
 
-Slack's client does not send a form whose required inputs are empty; nor does this one. What the bot acknowledges with decides what the person sees
-next: nothing more, errors at the fields, another view in its place, or one on top.
+Slack's client does not send a form whose required inputs are empty; nor does this one (`acked` is null where nothing was sent). What the
+bot acknowledges with decides what the person sees next: nothing more, errors at the fields, another view in its place, or one on top.
 """
 
 from aiohttp import web
@@ -22,7 +22,7 @@ async def submit(world: World, request: web.Request) -> Json:
     view = modals.enter(world, view, call.args.get("values") or {}, user_id=user.id)
     faults = forms.missing(view["blocks"], view["state"]["values"])
     if faults:
-        return {"acked": False, "ack_ms": None, "response_action": "errors", "errors": faults, "view": view}
+        return {"acked": None, "ack_ms": None, "response_action": "errors", "errors": faults, "view": view}
     trigger_id = world.triggers.issue(user.id, root_view_id=view["root_view_id"])
     payload = frame(world, user, "view_submission") | {"trigger_id": trigger_id, "response_urls": [], "view": view}
     reply = await world.sockets.ask("interactive", payload)
@@ -60,7 +60,8 @@ def _errors(view: Json, errors: object) -> Json:
     """Errors belong to input blocks of this view. Raises SlackError for any other."""
     known = {block["block_id"] for block in view["blocks"] if block["type"] == "input"}
     if not isinstance(errors, dict) or not errors or not set(errors) <= known:
-        raise SlackError("invalid_errors", response_metadata={"messages": [f"[ERROR] errors must name input blocks of the view: {sorted(known)}"]})
+        words = f"[ERROR] errors must name input blocks of the view: {', '.join(sorted(known))}"
+        raise SlackError("invalid_errors", response_metadata={"messages": [words]})
     return errors
 
 
@@ -75,7 +76,7 @@ async def close(world: World, request: web.Request) -> Json:
     told = modals.find(world, whole[0])[1] if clear else view
     closing = whole if clear or view["clear_on_close"] else whole[whole.index(view["id"]) :]
     modals.close(world, user.id, closing)
-    answered: Json = {"acked": False, "ack_ms": None}
+    answered: Json = {"acked": None, "ack_ms": None}
     if told["notify_on_close"]:
         payload = frame(world, user, "view_closed") | {"view": told, "is_cleared": clear}
         answered = outcome(await world.sockets.ask("interactive", payload))

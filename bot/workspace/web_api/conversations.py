@@ -19,7 +19,7 @@ async def info(world: World, call: Call) -> Json:
 
 async def list_all(world: World, call: Call) -> Json:
     kinds = call.listed("types") or ["public_channel"]
-    known = [channel for channel in world.state.channels.values() if not channel.is_private and not channel.is_im or BOT_USER_ID in channel.members]
+    known = [channel for channel in world.state.channels.values() if channel.kind == "channel" or BOT_USER_ID in channel.members]
     wanted = [channel for channel in known if KINDS[channel.kind] in kinds and not (call.flag("exclude_archived") and channel.is_archived)]
     shown, more = page(call, sorted(wanted, key=_id), key=_id, usual=100, most=1000)
     return {"channels": [shapes.channel(channel, viewer=BOT_USER_ID) for channel in shown], "response_metadata": more}

@@ -58,7 +58,8 @@ def _complete(world: World, asked: Json) -> Json:
     file = {
         "id": record["id"], "created": int(world.clock.real()), "timestamp": int(world.clock.real()), "name": record["name"],
         "title": asked.get("title") or record["name"], "mimetype": mimetypes.guess_type(record["name"])[0] or "application/octet-stream",
-        "filetype": kind or "binary", "size": record["size"], "user": BOT_USER_ID, "mode": "hosted", "is_external": False, "is_public": True,
+        "filetype": kind or "binary", "size": record["size"], "user": BOT_USER_ID, "mode": "hosted", "is_external": False,
+        "is_public": True,
         "url_private": address, "url_private_download": address, "permalink": address,
     }
     world.state.put("files", record["id"], record | {"state": "complete", "file": file})

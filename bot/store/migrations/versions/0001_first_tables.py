@@ -14,9 +14,7 @@ STATUSES = (
     "'planning', 'in_review', 'queued', 'running', 'pausing', 'paused', 'stopping', 'answering', "
     "'succeeded', 'failed', 'stopped', 'cancelled', 'expired', 'refused'"
 )
-HOLDS = (
-    "'person', 'breakpoint', 'confirm', 'redirect', 'unattended', 'step_failed', 'in_doubt', 'budget', 'freeze', 'shutdown', 'question'"
-)
+HOLDS = "'person', 'breakpoint', 'confirm', 'redirect', 'unattended', 'step_failed', 'in_doubt', 'budget', 'freeze', 'shutdown', 'question'"
 LEVELS = "'low', 'medium', 'high'"
 STEP_STATUSES = "'pending', 'running', 'succeeded', 'failed', 'skipped', 'cancelled', 'in_doubt'"
 
@@ -112,7 +110,8 @@ def _people() -> None:
 def _record() -> None:
     op.create_table(
         "audit",
-        *(_int("id"), _text("run_id"), _int("seq"), _time("at"), _text("actor"), _text("event"), _json("data"), _text("prev"), _text("hash")),
+        *(_int("id"), _text("run_id"), _int("seq"), _time("at"), _text("actor"), _text("event"), _json("data")),
+        *(_text("prev"), _text("hash")),
         sa.PrimaryKeyConstraint("id"),
         sa.UniqueConstraint("run_id", "seq", name="audit_once"),
     )
@@ -153,9 +152,7 @@ REFUSED = (
     ("heads", "DELETE", "heads are never deleted"),
     ("runs", "DELETE", "runs are never deleted: audit entries speak of them"),
 )
-POSTGRES_FUNCTION = (
-    "CREATE FUNCTION pullcord_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$"
-)
+POSTGRES_FUNCTION = "CREATE FUNCTION pullcord_refuse() RETURNS trigger LANGUAGE plpgsql AS $$ BEGIN RAISE EXCEPTION '%', TG_ARGV[0]; END $$"
 TRIGGERS = {
     "sqlite": [_sqlite_trigger(*refused) for refused in REFUSED],
     "postgresql": [POSTGRES_FUNCTION, *(_postgres_trigger(*refused) for refused in REFUSED)],

@@ -1,0 +1,148 @@
+"""Outbox rows become messages: none lost, none doubled (P12).
+
+The row is marked *sending* before the call. Whatever cuts the call short (a crash, a broken connection, a server error), the row comes up
+again, and its message is looked for by the key in its metadata before it is posted a second time. What Slack refuses for now is tried later,
+as long as it takes; what it will never take is kept with the reason, and reported. A thread that is gone with its root does not take the
+message with it: an approved run tells its channel instead (C015).
+"""
+
+from collections.abc import AsyncIterator
+from typing import Any
+
+import structlog
+
+from bot import outbox
+from bot.core.run import Run, RunStatus
+from bot.core.snapshot import Post
+from bot.errors import Refused
+from handlers import scenes, whisper
+from handlers.context import Place
+from handlers.desk import Desk
+from handlers.trouble import FAILURES, NO_THREAD, NOT_HERE, TOO_MUCH, Trouble, trouble
+
+log = structlog.get_logger()
+
+LOOK_AFTER_S = 2.0  # a call without an answer may still be under way
+LONGEST_WAIT_S = 300.0
+PAGE = 200
+NEVER_RAN = frozenset({RunStatus.PLANNING, RunStatus.IN_REVIEW, RunStatus.CANCELLED, RunStatus.EXPIRED, RunStatus.REFUSED, RunStatus.FAILED})
+
+Json = dict[str, Any]
+
+
+class Dropped(Exception):  # noqa: N818 - not an error: the thread is gone, and what was to be said in it with it
+    """A draft's message for a thread that does not exist any more."""
+
+
+async def deliver(desk: Desk, post: Post) -> float | None:
+    """Make one row a message (or several, where it is long), or put it off.
+
+    Returns for how many seconds the whole channel should be left alone, None for not at all.
+    """
+    try:
+        scene = await scenes.of_run(desk, post.run)
+        thread_ts = scene.run.thread_ts if post.in_thread else None
+        if post.in_thread and thread_ts is None:
+            await outbox.later(desk.deps, post.id, seconds=1, error="its thread does not stand yet", unsent=True)
+            return None
+        channel = await desk.slack.directory.channel_id(post.channel)
+        if channel is None:
+            return await _put_off(desk, post, Trouble("channel_not_found"))
+        standing = await find(desk, post, channel, thread_ts=thread_ts, run=scene.run) if post.state == "sending" else {}
+        await outbox.sending(desk.deps, post.id)
+        await _post_missing(desk, post, scenes.messages(desk, scene, post), scene.run, channel, thread_ts, standing)
+    except (Refused, Dropped) as never:
+        await outbox.failed(desk.deps, post.id, str(never))
+    except FAILURES as failure:
+        return await _put_off(desk, post, trouble(failure))
+    except Exception as fault:
+        log.exception("post_broken", run=post.run, card=post.card)
+        await outbox.later(desk.deps, post.id, seconds=_backoff(post), error=f"fault: {fault!r}")
+    return None
+
+
+async def find(desk: Desk, post: Post, channel: str, *, thread_ts: str | None, run: Run) -> dict[str, str]:
+    """Key → ts of those messages of this row that stand already, in the thread or, where that is gone, in the channel."""
+    found: dict[str, str] = {}
+    async for message in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - 60:.6f}"):
+        key = ((message.get("metadata") or {}).get("event_payload") or {}).get("key") or ""
+        if key.partition("#")[0] == post.key and message.get("bot_id") == desk.slack.bot_id and message["ts"] != post.ts:
+            found[key] = message["ts"]
+    return found
+
+
+async def _written(desk: Desk, channel: str, thread_ts: str | None, *, since: str) -> AsyncIterator[Json]:
+    client, common = desk.slack.client, {"channel": channel, "oldest": since, "include_all_metadata": True, "limit": PAGE}
+    try:
+        if thread_ts is not None:
+            async for page in await client.conversations_replies(ts=thread_ts, **common):
+                for message in page["messages"]:
+                    yield message
+            return
+    except FAILURES as failure:
+        if trouble(failure).code not in NO_THREAD:
+            raise
+    async for page in await client.conversations_history(**common):
+        for message in page["messages"]:
+            yield message
+
+
+async def _post_missing(
+    desk: Desk, post: Post, parts: list[Json], run: Run, channel: str, thread_ts: str | None, standing: dict[str, str]
+) -> None:
+    """Post the parts that do not stand yet, in their order, and close the row; it names the first part."""
+    key = scenes.key_of(parts[0])
+    first = (channel, standing[key]) if key in standing else None
+    shown = -1 if first else run.version
+    for part in parts:
+        if scenes.key_of(part) not in standing:
+            sent = await _send(desk, post, run, channel, thread_ts, part)
+            first = first or sent
+    if first is not None:
+        await outbox.posted(desk.deps, post, channel=first[0], ts=first[1], shown=shown)
+
+
+async def _send(desk: Desk, post: Post, run: Run, channel: str, thread_ts: str | None, part: Json) -> tuple[str, str]:
+    """Post, in the thread if it is still there, and in fewer words if Slack finds it too much. Returns channel and ts."""
+    try:
+        answer = await desk.slack.once.chat_postMessage(channel=channel, thread_ts=thread_ts, **part)
+    except FAILURES as failure:
+        code = trouble(failure).code
+        if code in TOO_MUCH and "blocks" in part:
+            log.error("card_refused", run=post.run, card=post.card, error=code)
+            return await _send(desk, post, run, channel, thread_ts, scenes.without_blocks(part))
+        if code in NO_THREAD and thread_ts is not None:
+            return await _without_thread(desk, run, channel, part, code)
+        raise
+    return answer["channel"], answer["ts"]
+
+
+async def _without_thread(desk: Desk, run: Run, channel: str, part: Json, code: str) -> tuple[str, str]:
+    """The asking message is gone. A draft goes with it; an approved run goes on, where its channel can see it."""
+    if run.status in NEVER_RAN and run.approved is None:
+        raise Dropped(code)
+    answer = await desk.slack.once.chat_postMessage(channel=channel, **part)
+    here = desk.link(answer["channel"], answer["ts"])
+    says = f"*The message that asked for {run.id} is gone; the run goes on.* A deletion undoes no approval.\n*Next:* follow it <{here}|here>."
+    await whisper.tell(desk.slack, Place(actor=run.requester, channel=channel), whisper.section(says))
+    return answer["channel"], answer["ts"]
+
+
+async def _put_off(desk: Desk, post: Post, what: Trouble) -> float | None:
+    """Try the row again later; say so in the log. Returns how long the channel should rest."""
+    if what.retry_after_s is not None:
+        await outbox.later(desk.deps, post.id, seconds=what.retry_after_s, error=what.code, unsent=True)
+        return what.retry_after_s
+    if what.unsure:
+        log.warning("post_unanswered", run=post.run, card=post.card, error=what.code)
+        await outbox.later(desk.deps, post.id, seconds=LOOK_AFTER_S, error=what.code)
+        return LOOK_AFTER_S
+    wait = _backoff(post)
+    hint = f"invite the bot to {post.channel} with /invite" if what.code in NOT_HERE else ""
+    log.error("post_refused", run=post.run, card=post.card, channel=post.channel, error=what.code, next=hint)
+    await outbox.later(desk.deps, post.id, seconds=wait, error=f"{what.code}: {hint}" if hint else what.code, unsent=True)
+    return wait if what.code in NOT_HERE else None
+
+
+def _backoff(post: Post) -> float:
+    return min(LONGEST_WAIT_S, 2.0 ** min(post.tries + 1, 10))

@@ -1,0 +1,100 @@
+"""A Chromium, a real workspace on a free port, the tiny bot connected to it, and pages that must stay without errors."""
+
+import os
+import shutil
+from collections.abc import AsyncIterator, Awaitable, Callable
+from pathlib import Path
+
+import pytest
+import pytest_asyncio
+from playwright.async_api import Browser, Page, async_playwright
+from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
+from slack_sdk.web.async_client import AsyncWebClient
+
+from bot.workspace.server import Workspace, start_workspace
+from tests.browser import tiny_app
+
+FLAGS = [
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+]
+MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
+PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
+PATIENCE_MS = 8_000
+
+OpenPage = Callable[..., Awaitable[Page]]
+
+
+def find_chromium() -> str | None:
+    named = os.environ.get("PULLCORD_CHROMIUM")
+    places = [named] if named else ["/usr/bin/chromium", *map(shutil.which, ("chromium", "chromium-browser", "google-chrome")), MAC_CHROME]
+    return next((place for place in places if place and Path(place).exists()), None)
+
+
+@pytest.fixture(scope="session")
+def chromium() -> str:
+    """The browser's path; without one these tests are skipped, or fail where PULLCORD_REQUIRE_BROWSER=1."""
+    found = find_chromium()
+    if found:
+        return found
+    words = "no Chromium found; install one or name it in PULLCORD_CHROMIUM"
+    if os.environ.get("PULLCORD_REQUIRE_BROWSER") == "1":
+        pytest.fail(words)
+    pytest.skip(words)
+
+
+@pytest_asyncio.fixture(scope="session", loop_scope="session")
+async def browser(chromium: str) -> AsyncIterator[Browser]:
+    async with async_playwright() as playwright:
+        launched = await playwright.chromium.launch(executable_path=chromium, args=FLAGS)
+        yield launched
+        await launched.close()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def workspace(chromium: str, tmp_path: Path) -> AsyncIterator[Workspace]:
+    manifest = tmp_path / "manifest.yml"
+    manifest.write_text(tiny_app.MANIFEST)
+    running = await start_workspace(data=tmp_path / "data", port=0, manifest=manifest)
+    yield running
+    await running.stop()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def client(workspace: Workspace) -> AsyncIterator[AsyncWebClient]:
+    """The tiny bot, connected; yields its client."""
+    with pytest.MonkeyPatch.context() as env:  # the client sends even loopback through a proxy that the environment names
+        for name in PROXIES:
+            env.delenv(name, raising=False)
+        web = AsyncWebClient(token=workspace.bot_token, base_url=f"{workspace.url}/api/")
+        handler = AsyncSocketModeHandler(tiny_app.build(web), app_token=workspace.app_token)
+        await handler.connect_async()
+        await workspace.wait_connected()
+        yield web
+        await handler.close_async()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def open_page(browser: Browser, workspace: Workspace, client: AsyncWebClient) -> AsyncIterator[OpenPage]:
+    """`await open_page("approver")`: a page of its own browser profile; at the end none may have logged an error or broken the content policy."""
+    complaints: list[str] = []
+    contexts = []
+
+    async def open_one(person: str = "requester", *, at: str = "ops", greet: bool = False, width: int = 1280) -> Page:
+        context = await browser.new_context(viewport={"width": width, "height": 860})
+        context.set_default_timeout(PATIENCE_MS)
+        contexts.append(context)
+        page = await context.new_page()
+        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
+        page.on("pageerror", lambda error: complaints.append(str(error)))
+        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
+        page.on("request", lambda request: None if request.url.startswith((workspace.url, "data:")) else complaints.append(f"outside: {request.url}"))
+        if not greet:
+            await page.add_init_script("localStorage.setItem('pullcord.greeted', 'yes')")
+        await page.goto(f"{workspace.front_page}#as={person}&at={at}")
+        await page.get_by_test_id("composer").wait_for()
+        return page
+
+    yield open_one
+    for context in contexts:
+        await context.close()
+    assert complaints == []
