@@ -34,6 +34,7 @@ class Supervisor:
         self.holders: dict[str, str] = {}  # run → requester, for runs that hold a place in the pool
         self.faults: Counter[str] = Counter()
         self.resting: dict[str, float] = {}  # run → loop time before which it is left alone
+        self.freed = False  # a place in the pool became free since it was last filled
         self.closing = False
 
     async def run(self) -> None:
@@ -48,11 +49,13 @@ class Supervisor:
             ear.close()
 
     async def look(self, heard: set[str]) -> None:
-        """Give every open run (or those heard of) what its status asks for."""
-        for run in await runs.live(self.deps):
-            if not heard or run.id in heard:
-                self._attend(run)
-        await self._fill_pool()
+        """Give every open run (or those heard of) what its status asks for. Runs that are attended to hear the bell themselves."""
+        found = [await runs.get(self.deps, run_id) for run_id in heard - self.live.keys()] if heard else await runs.live(self.deps)
+        for run in found:
+            self._attend(run)
+        if not heard or self.freed or any(run.status is RunStatus.QUEUED for run in found):
+            self.freed = False
+            await self._fill_pool()
 
     def _attend(self, run: Run) -> None:
         if run.id in self.live or self._rests(run.id) or self.closing:
@@ -103,7 +106,7 @@ class Supervisor:
             log.exception("activity_failed", times=self.faults[run_id], again_in_s=rest)
         finally:
             self.live.pop(run_id, None)
-            self.holders.pop(run_id, None)
+            self.freed = self.holders.pop(run_id, None) is not None or self.freed
         self.deps.bell.ring(run_id)
 
     async def close(self) -> None:

@@ -1,7 +1,7 @@
 """What Slack sends, read once: payloads become small frozen objects at the edge, and nothing behind it looks into a payload again.
 
-The root of a thread is its `thread_ts`, or else the message's own `ts` (C010); timestamps stay strings, since they are keys. A button carries
-an opaque id and never a fact, so a `Press` says what was pressed and by whom, and the store says everything else.
+The root of a thread is its `thread_ts`, or else the message's own `ts` (C010); timestamps stay strings, since they are keys. A button
+carries an opaque id and never a fact, so a `Press` says what was pressed and by whom, and the store says everything else.
 """
 
 from dataclasses import dataclass, field
@@ -12,6 +12,8 @@ from handlers import typed
 from handlers.views import ids
 
 Json = dict[str, Any]
+
+CHANGES = frozenset({"message_changed", "message_deleted"})  # subtypes that tell of a message said before
 
 
 @dataclass(frozen=True)
@@ -120,6 +122,7 @@ class Message:
     ts: str
     thread_ts: str | None = None
     is_direct: bool = False
+    calls_us: bool = False  # the bot is mentioned in it
 
     @property
     def root(self) -> str:
@@ -150,6 +153,19 @@ class Change:
     def place(self) -> Place:
         """In the channel; the message may be gone."""
         return Place(actor=self.actor, channel=self.channel)
+
+
+@dataclass(frozen=True)
+class Home:
+    """Somebody looks at the app's Home."""
+
+    actor: str
+    team: str
+
+    @property
+    def place(self) -> Place:
+        """By direct message."""
+        return Place(actor=self.actor)
 
 
 def press(body: Json, *, received_at: datetime) -> Press:
@@ -233,11 +249,12 @@ def message(body: Json, *, bot_user_id: str) -> Message | None:
         ts=event["ts"],
         thread_ts=event.get("thread_ts") if event.get("thread_ts") != event["ts"] else None,
         is_direct=event.get("channel_type") == "im",
+        calls_us=f"<@{bot_user_id}" in (event.get("text") or ""),
     )
 
 
 def change(body: Json, *, bot_user_id: str) -> Change | None:
-    """From `message_changed` and `message_deleted`; None for those of bots, for unfurls, and where the words stayed the same (C011, C016)."""
+    """From `message_changed` and `message_deleted`; None for bots, for link previews, and where the words stayed the same (C011, C016)."""
     event = body["event"]
     before, after = event.get("previous_message") or {}, event.get("message") or {}
     told = before or after  # the author is in the nested message, never at the top
@@ -253,6 +270,12 @@ def change(body: Json, *, bot_user_id: str) -> Change | None:
         actor=after.get("edited", {}).get("user") or told["user"],
         text=typed.plain(after.get("text") or "", bot_user_id=bot_user_id),
     )
+
+
+def home(body: Json) -> Home | None:
+    """From `app_home_opened`; None for another tab than Home."""
+    event = body["event"]
+    return Home(actor=event["user"], team=body.get("team_id") or "") if event.get("tab") == "home" else None
 
 
 def _team(body: Json) -> str:

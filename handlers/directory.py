@@ -42,7 +42,6 @@ class Channel:
     name: str = ""
     is_member: bool = False
     is_private: bool = False
-    is_direct: bool = False
     people: int | None = None
 
 
@@ -76,7 +75,7 @@ class Directory:
         )
 
     async def at_the_cord(self, user_id: str, team_id: str = "") -> Member:
-        """The person who brakes: as known, or as Slack says within a second. A brake must not wait: else the click's own workspace decides."""
+        """The person who brakes: as known, or as Slack says within a second, else by the click's own workspace. A brake must not wait."""
         try:
             async with asyncio.timeout(BRAKE_WAITS_S):
                 return await self.member(user_id, team_id, within_s=FOR_THE_BRAKE_S)
@@ -101,16 +100,14 @@ class Directory:
 
     async def channel(self, channel_id: str) -> Channel | None:
         """The conversation, or None if the bot cannot see it (a private one without it looks as if it did not exist)."""
-        if channel_id.startswith("D"):
-            return Channel(id=channel_id, is_member=True, is_private=True, is_direct=True)
         raw = await self._known(f"channel {channel_id}", FOR_CARDS_S, lambda: self._channel_info(channel_id))
         if not raw:
             return None
         return Channel(
             id=channel_id,
             name=raw.get("name", ""),
-            is_member=bool(raw.get("is_member")),
-            is_private=bool(raw.get("is_private")),
+            is_member=bool(raw.get("is_member") or raw.get("is_im")),
+            is_private=bool(raw.get("is_private") or raw.get("is_im")),
             people=raw.get("num_members"),
         )
 

@@ -1,9 +1,9 @@
 """Outbox rows become messages: none lost, none doubled (P12).
 
 The row is marked *sending* before the call. Whatever cuts the call short (a crash, a broken connection, a server error), the row comes up
-again, and its message is looked for by the key in its metadata before it is posted a second time. What Slack refuses for now is tried later,
-as long as it takes; what it will never take is kept with the reason, and reported. A thread that is gone with its root does not take the
-message with it: an approved run tells its channel instead (C015).
+again, and its message is looked for by the key in its metadata before it is posted a second time. What Slack refuses for now is tried
+later, as long as it takes; what it will never take is kept with the reason, and reported. A thread that is gone with its root does not take
+the message with it: an approved run tells its channel instead (C015).
 """
 
 from collections.abc import AsyncIterator
@@ -12,7 +12,7 @@ from typing import Any
 import structlog
 
 from bot import outbox
-from bot.core.run import Run, RunStatus
+from bot.core.run import Run
 from bot.core.snapshot import Post
 from bot.errors import Refused
 from handlers import scenes, whisper
@@ -25,7 +25,6 @@ log = structlog.get_logger()
 LOOK_AFTER_S = 2.0  # a call without an answer may still be under way
 LONGEST_WAIT_S = 300.0
 PAGE = 200
-NEVER_RAN = frozenset({RunStatus.PLANNING, RunStatus.IN_REVIEW, RunStatus.CANCELLED, RunStatus.EXPIRED, RunStatus.REFUSED, RunStatus.FAILED})
 
 Json = dict[str, Any]
 
@@ -50,7 +49,7 @@ async def deliver(desk: Desk, post: Post) -> float | None:
             return await _put_off(desk, post, Trouble("channel_not_found"))
         standing = await find(desk, post, channel, thread_ts=thread_ts, run=scene.run) if post.state == "sending" else {}
         await outbox.sending(desk.deps, post.id)
-        await _post_missing(desk, post, scenes.messages(desk, scene, post), scene.run, channel, thread_ts, standing)
+        await _post_missing(desk, post, scenes.messages(scene, post), scene.run, channel, thread_ts, standing)
     except (Refused, Dropped) as never:
         await outbox.failed(desk.deps, post.id, str(never))
     except FAILURES as failure:
@@ -66,13 +65,14 @@ async def find(desk: Desk, post: Post, channel: str, *, thread_ts: str | None, r
     found: dict[str, str] = {}
     async for message in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - 60:.6f}"):
         key = ((message.get("metadata") or {}).get("event_payload") or {}).get("key") or ""
-        if key.partition("#")[0] == post.key and message.get("bot_id") == desk.slack.bot_id and message["ts"] != post.ts:
+        if key.partition("/")[0] == post.key and message.get("bot_id") == desk.slack.bot_id and message["ts"] != post.ts:
             found[key] = message["ts"]
     return found
 
 
 async def _written(desk: Desk, channel: str, thread_ts: str | None, *, since: str) -> AsyncIterator[Json]:
-    client, common = desk.slack.client, {"channel": channel, "oldest": since, "include_all_metadata": True, "limit": PAGE}
+    client = desk.slack.client
+    common: Json = {"channel": channel, "oldest": since, "include_all_metadata": True, "limit": PAGE}
     try:
         if thread_ts is not None:
             async for page in await client.conversations_replies(ts=thread_ts, **common):
@@ -88,7 +88,7 @@ async def _written(desk: Desk, channel: str, thread_ts: str | None, *, since: st
 
 
 async def _post_missing(
-    desk: Desk, post: Post, parts: list[Json], run: Run, channel: str, thread_ts: str | None, standing: dict[str, str]
+    desk: Desk, post: Post, parts: list[scenes.Variants], run: Run, channel: str, thread_ts: str | None, standing: dict[str, str]
 ) -> None:
     """Post the parts that do not stand yet, in their order, and close the row; it names the first part."""
     key = scenes.key_of(parts[0])
@@ -102,28 +102,28 @@ async def _post_missing(
         await outbox.posted(desk.deps, post, channel=first[0], ts=first[1], shown=shown)
 
 
-async def _send(desk: Desk, post: Post, run: Run, channel: str, thread_ts: str | None, part: Json) -> tuple[str, str]:
-    """Post, in the thread if it is still there, and in fewer words if Slack finds it too much. Returns channel and ts."""
+async def _send(desk: Desk, post: Post, run: Run, channel: str, thread_ts: str | None, part: scenes.Variants) -> tuple[str, str]:
+    """Post, in the thread if it is still there, and in plainer form if Slack finds it too much. Returns channel and ts."""
     try:
-        answer = await desk.slack.once.chat_postMessage(channel=channel, thread_ts=thread_ts, **part)
+        answer = await desk.slack.once.chat_postMessage(channel=channel, thread_ts=thread_ts, **part[0])
     except FAILURES as failure:
         code = trouble(failure).code
-        if code in TOO_MUCH and "blocks" in part:
+        if code in TOO_MUCH and len(part) > 1:
             log.error("card_refused", run=post.run, card=post.card, error=code)
-            return await _send(desk, post, run, channel, thread_ts, scenes.without_blocks(part))
+            return await _send(desk, post, run, channel, thread_ts, part[1:])
         if code in NO_THREAD and thread_ts is not None:
-            return await _without_thread(desk, run, channel, part, code)
+            return await _without_thread(desk, run, channel, part[0], code)
         raise
     return answer["channel"], answer["ts"]
 
 
 async def _without_thread(desk: Desk, run: Run, channel: str, part: Json, code: str) -> tuple[str, str]:
     """The asking message is gone. A draft goes with it; an approved run goes on, where its channel can see it."""
-    if run.status in NEVER_RAN and run.approved is None:
+    if run.approved is None:
         raise Dropped(code)
     answer = await desk.slack.once.chat_postMessage(channel=channel, **part)
     here = desk.link(answer["channel"], answer["ts"])
-    says = f"*The message that asked for {run.id} is gone; the run goes on.* A deletion undoes no approval.\n*Next:* follow it <{here}|here>."
+    says = f"*The message that asked for {run.id} is gone; the run goes on.* A deletion undoes no approval.\n*Next:* see <{here}|its card>."
     await whisper.tell(desk.slack, Place(actor=run.requester, channel=channel), whisper.section(says))
     return answer["channel"], answer["ts"]
 

@@ -1,8 +1,8 @@
 """The presenter keeps Slack true: it posts what the outbox holds and redraws what has changed, and nobody waits for it.
 
-It hears the bell and looks; a lost ring costs five seconds, since it looks then anyway. Rows of one channel are posted in the order in which
-they were caused, and a channel that Slack slows down, or that the bot is not in, holds up no other. What stands in the tables is the only list
-of what is to be done, so a presenter that is started again goes on where the last one was stopped or killed.
+It hears the bell and looks; a lost ring costs five seconds, since it looks then anyway. Rows of one channel are posted in the order in
+which they were caused, and a channel that Slack slows down, or that the bot is not in, holds up no other. What stands in the tables is the
+only list of what is to be done, so a presenter that is started again goes on where the last one was stopped or killed.
 """
 
 import asyncio

@@ -1,8 +1,8 @@
 """Cards are kept true: a message that shows an old version of its run is redrawn, newest state at once, at the pace that Slack allows.
 
 Bursts merge by themselves, since a redraw always draws the run as it is then. Each card is drawn at once when it has been quiet, else a
-little over a second later; all cards share the workspace's budget for `chat.update`, and where that is short, those go first that people wait
-for: ended runs and runs that wait for somebody. A draw that would change nothing costs no call. Nothing here is waited for by a run.
+little over a second later; all cards share the workspace's budget for `chat.update`, and where that is short, those go first that people
+wait for: ended runs and runs that wait for somebody. A draw that would change nothing costs no call. No run ever waits for any of this.
 """
 
 import time
@@ -85,26 +85,26 @@ class Redrawer:
 
     async def _draw(self, post: Post) -> None:
         scene = await scenes.of_run(self._desk, post.run)
-        arguments = scenes.messages(self._desk, scene, post)[0]
-        look = appearance(arguments)
+        variants = scenes.messages(scene, post)[0]
+        look = appearance(variants[0])
         if self._looks.get(post.id) == look:
             self._budget.give_back()
         else:
-            await self._update(post, arguments)
+            await self._update(post, variants)
             self._looks[post.id] = look
         await outbox.shown(self._desk.deps, post.id, scene.run.version)
 
-    async def _update(self, post: Post, arguments: Json) -> None:
-        wanted = {name: value for name, value in arguments.items() if not name.startswith("unfurl")}
-        client, where = self._desk.slack.once, {"channel": post.channel, "ts": post.ts or ""}
+    async def _update(self, post: Post, variants: scenes.Variants) -> None:
+        """Change the message, in plainer form if Slack finds it too much."""
+        wanted = {name: value for name, value in variants[0].items() if not name.startswith("unfurl")}
         try:
-            await client.chat_update(**where, **wanted)
+            await self._desk.slack.once.chat_update(channel=post.channel, ts=post.ts or "", **wanted)
         except FAILURES as failure:
             code = trouble(failure).code
-            if code not in TOO_MUCH or "blocks" not in wanted:
+            if code not in TOO_MUCH or len(variants) == 1:
                 raise
             log.error("card_refused", run=post.run, card=post.card, error=code)
-            await client.chat_update(**where, **scenes.without_blocks(wanted))
+            await self._update(post, variants[1:])
 
     async def _failed(self, post: Post, what: Trouble) -> None:
         """Keep the card on the list: it is drawn again later, or stands anew if its message is gone."""

@@ -13,12 +13,16 @@ from bot.core.references import sources
 from bot.core.snapshot import Post, Snapshot
 from handlers.desk import Desk
 from handlers.trouble import FAILURES
-from handlers.views.scene import Scene
+from handlers.views import answer, audit_post, confirm_card, notes, review_card, run_card
+from handlers.views.scene import OFFER_ASK_AGAIN, OFFER_BREAKPOINT, OFFER_SHOW_STEPS, Card, Scene, message
 
 log = structlog.get_logger()
 
 Json = dict[str, Any]
 T = TypeVar("T")
+Variants = list[Json]  # one message in forms that get plainer: Slack may find the first too much
+
+OFFERS = frozenset({OFFER_BREAKPOINT, OFFER_ASK_AGAIN, OFFER_SHOW_STEPS})
 
 
 async def of_run(desk: Desk, run_id: str) -> Scene:
@@ -78,3 +82,39 @@ async def _people_in(desk: Desk, place: str) -> int | None:
     channel_id = await desk.slack.directory.channel_id(place)
     channel = await desk.slack.directory.channel(channel_id) if channel_id else None
     return channel.people if channel else None
+
+
+def messages(scene: Scene, post: Post) -> list[Variants]:
+    """The arguments of the posts (or updates) that show this row; only an answer may need more than one."""
+    cards = _cards(scene, post)
+    return [_variants(scene, post, card, place) for place, card in enumerate(cards, start=1)]
+
+
+def _cards(scene: Scene, post: Post) -> list[Card]:
+    if post.card == "answer":
+        return answer.answer_cards(scene)
+    if post.card == "review":
+        return [review_card.review_card(scene, offers=OFFERS, revision=post.data.get("revision"))]
+    if post.card == "confirm":
+        filled = {"args": post.data["args"], "digest": post.data["filling"], "preview": post.data.get("preview")}
+        return [confirm_card.confirm_card(scene, post.data["step"], offers=OFFERS, **filled)]
+    if post.card == "audit":
+        entry = next(entry for entry in scene.snapshot.entries if entry.seq == post.data["seq"])
+        return [audit_post.audit_post(scene, entry)]
+    if post.card == "note":
+        return [notes.note_card(scene, post.data, offers=OFFERS)]
+    return [run_card.run_card(scene, offers=OFFERS)]
+
+
+def _variants(scene: Scene, post: Post, card: Card, place: int) -> Variants:
+    key = post.key if place == 1 else f"{post.key}/{place}"
+    forms = [card]
+    if post.card == "run":
+        forms.append(run_card.run_card(scene, offers=OFFERS, plain=True))
+    made = [message(form, scene, kind=post.card, version=scene.run.version, key=key) for form in forms]
+    return [*made, {name: value for name, value in made[-1].items() if name != "blocks"}]
+
+
+def key_of(part: Variants) -> str:
+    """The key in the metadata of a part, the same in all its forms."""
+    return str(part[0]["metadata"]["event_payload"]["key"])

@@ -2,7 +2,8 @@
 
 `Slack.client` repeats a call after a rate limit or a broken connection: right for questions and for private answers, which may come twice.
 `Slack.once` never repeats one: right for posts, where a lost answer may mean that the message stands already; who uses it looks first.
-The SDK reads HTTPS_PROXY and HTTP_PROXY for every call, also to loopback, and does not know NO_PROXY: a server on this machine needs them unset.
+The SDK reads HTTPS_PROXY and HTTP_PROXY for every call, also to loopback, and does not know NO_PROXY: for a server on this machine they
+must be unset.
 """
 
 import logging
@@ -47,7 +48,8 @@ async def open_slack(settings: Settings, policy: Policy) -> Slack:
     try:
         me = await client.auth_test()
     except SlackApiError as refused:
-        raise ConfigurationError(f"SLACK_BOT_TOKEN: Slack says {refused.response['error']}; copy the bot token of the installed app") from refused
+        says = refused.response["error"]
+        raise ConfigurationError(f"SLACK_BOT_TOKEN: Slack says {says}; copy the bot token of the installed app") from refused
     except (OSError, TimeoutError) as silence:
         raise ConfigurationError(f"SLACK_API_URL: {client.base_url} does not answer ({silence or type(silence).__name__})") from silence
     return Slack(
@@ -63,7 +65,7 @@ async def open_slack(settings: Settings, policy: Policy) -> Slack:
 
 
 def build_app(settings: Settings, slack: Slack) -> AsyncApp:
-    """The bolt app, without listeners. It asks Slack nothing by itself: who we are is known already, so an ack never waits for it (C001)."""
+    """The bolt app, without listeners. It asks Slack nothing by itself: who we are is known already, and no ack waits for it (C001)."""
     known = AuthorizeResult(
         enterprise_id=None,
         team_id=slack.team_id,
@@ -94,9 +96,9 @@ async def connect(app: AsyncApp, settings: Settings) -> AsyncSocketModeHandler:
         raise ConfigurationError("SLACK_APP_TOKEN: needed for Socket Mode; make an app-level token with connections:write")
     handler = AsyncSocketModeHandler(app, settings.slack_app_token.get_secret_value())
     try:
-        await handler.connect_async()
+        await handler.connect_async()  # type: ignore[no-untyped-call]
     except SlackApiError as refused:
-        await handler.close_async()
+        await handler.close_async()  # type: ignore[no-untyped-call]
         raise ConfigurationError(f"SLACK_APP_TOKEN: Slack says {refused.response['error']}") from refused
     return handler
 

@@ -1,7 +1,7 @@
 """What went wrong in a call to Slack, as one small value: Slack's own code, how long to wait, and whether it may have been carried out.
 
-`ok: false` with HTTP 200 is a failure like any other (C013). The important question is the last one: after a broken connection, a timeout or
-a server error nobody knows whether the message stands, so whoever posts must look for it before posting again.
+`ok: false` with HTTP 200 is a failure like any other (C013). The last question matters most: after a broken connection, a timeout or a
+server error nobody knows whether the message stands, so whoever posts must look for it before posting again.
 """
 
 from dataclasses import dataclass
@@ -33,13 +33,13 @@ def trouble(error: Exception) -> Trouble:
     if not isinstance(error, SlackApiError):
         return Trouble(f"no_answer ({type(error).__name__})", unsure=True)
     answer = error.response
-    status = getattr(answer, "status_code", None) or getattr(answer, "status", 200)
+    status = int(getattr(answer, "status_code", 0) or getattr(answer, "status", 0))
     if status == 429:
         return Trouble("ratelimited", retry_after_s=_seconds(answer.headers.get("Retry-After")))
     code = answer.get("error") if hasattr(answer, "get") else None
     if code:
         return Trouble(str(code), retry_after_s=1.0 if code in ("ratelimited", "rate_limited") else None, unsure=code in _UNSURE)
-    return Trouble(f"http_{status}", unsure=status >= 500 or status == 200)
+    return Trouble(f"http_{status}", unsure=status >= 500 or status < 400)
 
 
 def _seconds(header: str | None) -> float:

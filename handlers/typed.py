@@ -50,6 +50,8 @@ def _token(inside: str, bot_user_id: str) -> str:
 
 def _link(address: str, label: str) -> str:
     shown = address.removeprefix("mailto:")
-    if not label or label == shown or address in (label, f"http://{label}", f"https://{label}"):
-        return shown if address.startswith("mailto:") or label != shown else label
+    if not label or label == shown:
+        return shown
+    if address.rstrip("/") in (f"http://{label}", f"https://{label}"):  # typed without its scheme
+        return label
     return f"{label} ({shown})"

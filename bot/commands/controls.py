@@ -93,7 +93,7 @@ async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: poli
             raise Refused(no, run=run_id, step=step, did="confirm", risk=level.value)
         approval = Approval(actor=who.id, revision=run.revision, digest=filled, at=deps.now(), kind="confirm", step=StepId(step))
         runs.add_approval(conn, run_id, approval)
-        data = {"step": step, "digest": filled, "passes": f"{step}:{filled[:8]}", "deadline": None}
+        data = {"step": step, "filling": filled, "passes": f"{step}:{filled[:8]}", "deadline": None}
         change = door.StepChange(id=StepId(step))
         return _move(conn, deps, run, Event.CONFIRMED, who=who, did="confirm", data=data, step=change)
 
@@ -111,7 +111,7 @@ async def refuse(deps: Deps, run_id: str, step: str, *, digest8: str, who: polic
             raise Refused("confirm_void", run=run_id, step=step)
         if no := policy.may_decide(deps.policy, who, requester=run.requester):
             raise Refused(no, run=run_id, step=step, did="refuse")
-        data = {"step": step, "digest": filled, "reason": reason, "deadline": None}
+        data = {"step": step, "filling": filled, "reason": reason, "deadline": None}
         change = door.StepChange(id=StepId(step), error=f"refused: {reason}" if reason else "refused")
         return _move(conn, deps, run, Event.CONFIRM_REFUSED, who=who, did="refuse", data=data, step=change)
 

@@ -1,8 +1,9 @@
 """Do these arguments fit this tool? Judged by the tool's own JSON Schema and its own word on scope, with nothing coerced.
 
-The same check serves a plan (where references stand for values that nobody knows yet) and the filled-in arguments just before the call. A lone
-reference may turn out to be anything, so no fault is found at its place; a text with references in it is a text, and no more is known of it.
-Schemas come from strangers too (MCP), so a schema never makes this reach out for another document, and one that cannot be read is a fault.
+The same check serves a plan (where references stand for values that nobody knows yet) and the filled-in arguments just before the call. A
+lone reference may turn out to be anything, so no fault is found at its place; a text with references in it is a text, and no more is
+known of it. Schemas come from strangers too (MCP), so a schema never makes this reach out for another document, and one that cannot be
+read is a fault.
 """
 
 import difflib
@@ -21,6 +22,7 @@ from bot.core.drafts import Fault
 from bot.core.references import OPEN, find, lone
 from bot.core.wording import shown
 
+DEEPEST = 40  # lists and objects within each other
 NO_DOCUMENTS: referencing.Registry[Any] = referencing.Registry()
 FORMATS = jsonschema.Draft202012Validator.FORMAT_CHECKER
 WANTED = {
@@ -84,6 +86,8 @@ def check_args(spec: ToolSpec, args: Mapping[str, Any], *, late: bool) -> list[F
 
     Scope is asked last, of arguments that fit, and only of those that hold no reference.
     """
+    if is_deep(args):
+        return [Fault(field="args", says=f"lists and objects are more than {DEEPEST} deep", fix="make it flatter")]
     try:
         faults = _unknown(spec, args) + _by_schema(spec, args, late=late)
     except (SchemaError, UnknownType, referencing.exceptions.Unresolvable, re.error) as error:
@@ -94,6 +98,23 @@ def check_args(spec: ToolSpec, args: Mapping[str, Any], *, late: bool) -> list[F
     refusal = spec.scope(known)
     field = f"args.{spec.target}" if spec.target in known else "args"
     return [Fault(field=field, says=refusal, fix="stay within what the admin allows")] if refusal else []
+
+
+def is_deep(value: Any) -> bool:
+    """Do lists and objects lie deeper within each other than anything here may follow? Counted without recursion."""
+    here = [value]
+    for _ in range(DEEPEST + 1):
+        here = [item for held in here for item in items(held)]
+        if not here:
+            return False
+    return True
+
+
+def items(value: Any) -> Iterable[Any]:
+    """What lies directly in a list or an object; nothing in any other value."""
+    if isinstance(value, Mapping):
+        return value.values()
+    return value if isinstance(value, list | tuple) else ()
 
 
 def closest(name: str, known: Iterable[str]) -> str:
@@ -137,8 +158,8 @@ def _is_excused(error: ValidationError) -> bool:
         return any(all(_is_excused(inner) for inner in branch) for branch in branches.values()) or (not branches and bool(find(value)))
     if isinstance(value, str) and OPEN in value and find(value):
         return error.validator != "type"
-    uncertain = error.validator in ("not", "contains", "if", "const", "enum") or not {"then", "else", "not"}.isdisjoint(error.absolute_schema_path)
-    return uncertain and bool(find(value))
+    uncertain = error.validator in ("not", "contains", "if", "const", "enum")
+    return (uncertain or not {"then", "else"}.isdisjoint(error.absolute_schema_path)) and bool(find(value))
 
 
 def _closest_branch(error: ValidationError) -> ValidationError:
@@ -155,7 +176,8 @@ def _closest_branch(error: ValidationError) -> ValidationError:
 def _fault(spec: ToolSpec, error: ValidationError, args: Mapping[str, Any]) -> Fault:
     field = "args" + "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in error.absolute_path)
     if error.validator == "required":
-        name = next(name for name in error.validator_value if error.message.startswith(repr(name)))
+        required: Any = error.validator_value
+        name = next(name for name in required if error.message.startswith(repr(name)))
         unknown = [given for given in args if given not in spec.args_schema.get("properties", {})]
         near = closest(name, unknown) if not error.absolute_path else ""
         says = f"the argument '{name}' is missing" if not error.absolute_path else f"'{name}' is missing"
@@ -165,7 +187,7 @@ def _fault(spec: ToolSpec, error: ValidationError, args: Mapping[str, Any]) -> F
 
 
 def _say(error: ValidationError, value: str) -> tuple[str, str]:
-    wanted = error.validator_value
+    wanted: Any = error.validator_value
     if error.validator == "type":
         kinds = [wanted] if isinstance(wanted, str) else list(wanted)
         words = " or ".join(WANTED.get(kind, kind) for kind in kinds)

@@ -6,6 +6,7 @@
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
+from functools import cached_property
 from typing import Any
 
 from bot.core.ids import Digest
@@ -42,7 +43,7 @@ class ToolSpec:
     timeout_s: float = 120.0
     scope: Callable[[Mapping[str, Any]], str | None] | None = None
 
-    @property
+    @cached_property
     def digest(self) -> Digest:
         """Fingerprint of the definition: a changed description, schema or effect voids approvals that covered it."""
         return fingerprint(

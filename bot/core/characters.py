@@ -1,8 +1,8 @@
 """Characters that deceive, and lengths that count: what is in a text that a reader cannot see, and where it may be cut.
 
-Slack counts in UTF-16 units and readers in grapheme clusters, so a text is measured in the one and cut between the others. Hidden characters
-(control, zero-width, bidi, blanks that look like nothing, tags) are shown as `⟦U+202E⟧`; joiners and variation selectors stay where scripts and
-emoji need them, and line breaks and tabs stay always.
+Slack counts in UTF-16 units and readers in grapheme clusters, so a text is measured in the one and cut between the others. Hidden
+characters (control, zero-width, bidi, blanks that look like nothing, tags) are shown as `⟦U+202E⟧`; joiners and variation selectors stay
+where scripts and emoji need them, and line breaks and tabs stay always.
 """
 
 import re
@@ -23,7 +23,7 @@ def utf16(text: str) -> int:
 
 
 def cut(text: str, limit: int) -> str:
-    """The text if it has at most `limit` UTF-16 units, else its beginning and "…", together at most `limit`. Never cuts a grapheme cluster."""
+    """The text if it has at most `limit` UTF-16 units, else its beginning and "…", together at most `limit`; never half a cluster."""
     if utf16(text) <= limit:
         return text
     kept, length = [], 1
@@ -50,13 +50,13 @@ def visible(text: str) -> str:
     """The text with every hidden character shown as `⟦U+XXXX⟧`."""
     if text.isascii() and text.isprintable():
         return text
-    return "".join(f"⟦U+{ord(sign):04X}⟧" if is_hidden else sign for sign, is_hidden in _marked(text))
+    return "".join(f"⟦U+{ord(sign):04X}⟧" if is_hidden else sign for sign, is_hidden in hidden_places(text))
 
 
 def hides(value: Any) -> bool:
     """Does any text in a JSON value (keys too) hold a hidden character?"""
     if isinstance(value, str):
-        return any(is_hidden for _, is_hidden in _marked(value))
+        return any(is_hidden for _, is_hidden in hidden_places(value))
     if isinstance(value, Mapping):
         return any(hides(key) or hides(item) for key, item in value.items())
     return isinstance(value, list | tuple) and any(hides(item) for item in value)
@@ -67,7 +67,8 @@ def has_right_to_left(text: str) -> bool:
     return not text.isascii() and any(unicodedata.bidirectional(sign) in ("R", "AL") for sign in text)
 
 
-def _marked(text: str) -> Iterator[tuple[str, bool]]:
+def hidden_places(text: str) -> Iterator[tuple[str, bool]]:
+    """Each character of the text, and whether it is a hidden one."""
     spared = {place for flag in FLAG.finditer(text) for place in range(*flag.span())}
     for here, sign in enumerate(text):
         yield sign, here not in spared and _is_hidden(text, here)

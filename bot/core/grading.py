@@ -1,14 +1,15 @@
 """Grading: how much a step can do wrong, decided by code from facts, with reasons in words; the planner's purpose never counts.
 
-The order: what the tool does to the world, then the admin's rules, then what the arguments are made of. Words that strangers wrote, flowing into a
-step with an effect, raise it; so does anything that was read here and leaves the house. A rule's condition on an argument that is filled in later
-can only make the step stricter, since nobody knows the value yet. All walks are safe on plans with loops and with unknown steps.
+The order: what the tool does to the world, then the admin's rules, then what the arguments are made of. Words that strangers wrote,
+flowing into a step with an effect, raise it; so does anything that was read here and leaves the house. A rule's condition on an argument
+that is filled in later can only make the step stricter, since nobody knows the value yet. All walks are safe on plans with loops and with
+unknown steps.
 """
 
 import posixpath
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 from fnmatch import fnmatchcase
@@ -63,7 +64,8 @@ def grade(step: Step, plan: Plan, catalogue: Catalogue, policy: Policy) -> Grade
     raised = [*_tainted(step, plan, catalogue, policy, effect), *_leaving(step, plan, spec), *_hidden(step, effect)]
     level = _up(ruled.level, sum(up for _, up in raised))
     mode = Mode.ASK if ruled.mode is Mode.AUTO and effect is not Effect.READ else ruled.mode
-    reasons = [*ruled.reasons, *(why for why, up in raised if up), words.format(_target(step, spec)), *(why for why, up in raised if not up)]
+    first, last = [why for why, up in raised if up], [why for why, up in raised if not up]
+    reasons = [*ruled.reasons, *first, words.format(wording.target(step, spec) or spec.name), *last]
     late = bool(find(_origin(step, plan).args))
     return Grade(
         step=step.id,
@@ -92,7 +94,7 @@ def ruling(name: str, policy: Policy) -> ToolRule:
 def effect_of(spec: ToolSpec, policy: Policy) -> Effect:
     """The tool's effect as policy sees it. The file may raise any tool, and lower only what is declared as `execute`.
 
-    That is what a tool says of which nothing is known (a server's hints count for nothing here); a declared write, send or delete stays one.
+    A tool of which nothing is known (a server's hints count for nothing) is declared so; a declared write, send or delete stays one.
     """
     wanted = ruling(spec.name, policy).effect
     if wanted and (spec.effect is Effect.EXECUTE or STRENGTH[wanted] >= STRENGTH[spec.effect]):
@@ -117,7 +119,8 @@ def matches(rule: Rule, step: Step) -> Fit:
     """Does the whole of `when` fit the step? A tool's name is compared as it is, arguments also in their plain forms."""
     if not fits(step.tool, str(rule.when.get("tool", "*"))):
         return Fit.NO
-    found = [_condition(step.args, key.removeprefix("args."), wanted, lax=_is_lax(rule)) for key, wanted in rule.when.items() if key != "tool"]
+    conditions = [(key.removeprefix("args."), wanted) for key, wanted in rule.when.items() if key != "tool"]
+    found = [_condition(step.args, path, wanted, lax=_is_lax(rule)) for path, wanted in conditions]
     if Fit.NO in found:
         return Fit.NO
     return Fit.MAYBE if Fit.MAYBE in found else Fit.YES
@@ -125,7 +128,8 @@ def matches(rule: Rule, step: Step) -> Fit:
 
 def untrusted_origins(step: Step, plan: Plan, catalogue: Catalogue, policy: Policy) -> list[tuple[str, Step]]:
     """(argument, step whose words strangers wrote) for each argument that is made from such a step, directly or through others."""
-    return [(name, origin) for name, value in _origin(step, plan).args.items() for origin in _strange(sources(value), plan, catalogue, policy)]
+    late = [(name, sources(value)) for name, value in _origin(step, plan).args.items()]
+    return [(name, origin) for name, starts in late for origin in _strange(starts, plan, catalogue, policy)]
 
 
 def is_untrusted(step: Step, plan: Plan, catalogue: Catalogue, policy: Policy) -> bool:
@@ -133,13 +137,13 @@ def is_untrusted(step: Step, plan: Plan, catalogue: Catalogue, policy: Policy) -
     return bool(_strange([step.id], plan, catalogue, policy))
 
 
-def _strange(starts: list[str], plan: Plan, catalogue: Catalogue, policy: Policy) -> Iterator[Step]:
+def _strange(starts: Sequence[str], plan: Plan, catalogue: Catalogue, policy: Policy) -> Iterator[Step]:
     """The untrusted steps from which the data of `starts` flows; a visited set keeps it finite on loops."""
-    steps = {step.id: step for step in plan.steps}
+    steps = {str(step.id): step for step in plan.steps}
     seen, waiting = set[str](), list(starts)
     while waiting:
         name = waiting.pop(0)
-        step = next((found for key, found in steps.items() if key == name), None)
+        step = steps.get(name)
         if step is None or name in seen:
             continue
         seen.add(name)
@@ -264,7 +268,3 @@ def _up(level: Level, by: int) -> Level:
 def _origin(step: Step, plan: Plan) -> Step:
     """The step as the plan has it, with its references, even if the one at hand is filled in."""
     return next((found for found in plan.steps if found.id == step.id and found.tool == step.tool), step)
-
-
-def _target(step: Step, spec: ToolSpec) -> str:
-    return wording.target(step, spec) or spec.name

@@ -82,8 +82,8 @@ def canonical(value: Any) -> str:
 
 
 def fingerprint(value: Any) -> Digest:
-    """SHA-256 of the canonical JSON of a value, in hexadecimal."""
-    return Digest(hashlib.sha256(canonical(value).encode()).hexdigest())
+    """SHA-256 of the canonical JSON of a value, in hexadecimal. Text that is no text (half of a surrogate pair) has one too."""
+    return Digest(hashlib.sha256(canonical(value).encode(errors="surrogatepass")).hexdigest())
 
 
 def digest(plan: Plan, tools: Mapping[str, Digest]) -> Digest:
@@ -121,12 +121,14 @@ def cycle(plan: Plan) -> list[StepId]:
 
 
 def levels(plan: Plan) -> list[list[Step]]:
-    """Steps in running order: each list may run together once the lists before it are done. Steps on a loop are left out."""
-    known = {step.id for step in plan.steps}
+    """Steps in running order: each list may run together once the lists before it are done.
+
+    Steps that can never become ready (on a loop, behind one, or needing a step that does not exist) are left out, as in `ready`.
+    """
     placed: set[StepId] = set()
     rest, result = list(plan.steps), []
     while rest:
-        ready = [step for step in rest if all(name in placed or name not in known for name in step.needs)]
+        ready = [step for step in rest if all(name in placed for name in step.needs)]
         if not ready:
             break
         result.append(ready)

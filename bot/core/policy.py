@@ -1,8 +1,8 @@
 """Who may do what, and what a plan needs before it may run: pure questions to a `Policy`, answered with values.
 
-`evaluate` grades a plan and says whether it may run at once, for whom it waits, and how long. The `may_*` questions answer None for yes, else the
-kind of refusal, which is also the name of the private answer that the person gets. Membership is looked up by the caller at the click; names
-never count, only what was resolved to this very person.
+`evaluate` grades a plan and says whether it may run at once, for whom it waits, and how long. The `may_*` questions answer None for yes,
+else the kind of refusal, which is also the name of the private answer that the person gets. Membership is looked up by the caller at the
+click; names never count, only what was resolved to this very person.
 """
 
 from collections.abc import Collection
@@ -73,12 +73,13 @@ def evaluate(plan: Plan, catalogue: Catalogue, policy: Policy) -> Verdict:
     level = highest([grade.level for grade in grades])
     denied = tuple(_denial(plan, grade) for grade in grades if grade.mode is Mode.DENY)
     timer = policy.timers[level]
+    reads = not denied and _only_reads(plan, catalogue, policy)
     return Verdict(
         level=level,
         grades=grades,
         denied=denied,
-        releases=not denied and _only_reads(plan, catalogue, policy) and all(grade.mode is Mode.AUTO for grade in grades),
-        silence_releases=not denied and timer.then == "approve" and _declared_reads(plan, catalogue) and _only_reads(plan, catalogue, policy),
+        releases=reads and all(grade.mode is Mode.AUTO for grade in grades),
+        silence_releases=reads and timer.then == "approve" and _declared_reads(plan, catalogue),
         expires_after=timer.expire,
         quorum=policy.quorum.get(level, 1),
     )
@@ -111,7 +112,10 @@ def may_approve(
     editors: Collection[str] = (),
     source_author: str | None = None,
 ) -> str | None:
-    """None if this person's yes counts, else the kind of refusal. `already`: who said yes to this digest; `editors`: who wrote this revision."""
+    """None if this person's yes counts, else the kind of refusal.
+
+    `already`: who said yes to this digest; `editors`: who wrote this revision by hand; `source_author`: whose message became the ask.
+    """
     own = member.id == requester
     alone = policy.profile == "personal" and own
     if not policy.approvers and not alone:
@@ -162,7 +166,8 @@ def approver_words(policy: Policy) -> tuple[str, ...]:
 
 def remarks(policy: Policy, catalogue: Catalogue) -> list[str]:
     """What is allowed but probably not meant, one sentence each: for `pullcord policy check` and the doctor."""
-    said = [f"the pattern '{glob}' under tools fits no tool" for glob in policy.tools if not any(grading.fits(name, glob) for name in catalogue)]
+    idle = [glob for glob in policy.tools if not any(grading.fits(name, glob) for name in catalogue)]
+    said = [f"the pattern '{glob}' under tools fits no tool" for glob in idle]
     for name, spec in catalogue.items():
         wanted = grading.ruling(name, policy).effect
         if wanted and wanted is not grading.effect_of(spec, policy):

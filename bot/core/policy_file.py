@@ -1,8 +1,8 @@
 """The policy as the admin writes it: a YAML file as frozen models, and reading it with faults that name the line.
 
-A broken file is never half used: `parse` gives a whole `Policy` or raises `ConfigurationError` with place, fault and mending. What may not be
-said at all cannot be said here: `then: approve` exists for low risk only, and even there it counts only where every step reads (see `policy`).
-A value left empty is refused everywhere, since in YAML an unquoted `#audit` is a comment and would quietly mean nothing.
+A broken file is never half used: `parse` gives a whole `Policy` or raises `ConfigurationError` with place, fault and mending. What may
+not be said at all cannot be said here: `then: approve` exists for low risk only, and even there it counts only where every step reads
+(see `policy`). A value left empty is refused everywhere, since in YAML an unquoted `#audit` is a comment and would quietly mean nothing.
 """
 
 import difflib
@@ -154,6 +154,15 @@ PROFILE_TIMERS: Mapping[str, Mapping[Level, Timer]] = {
     "external": _timers("3m 6m 10m", "3m 6m 10m", "3m 6m 10m"),
 }
 
+KINDS = {
+    "tuple_type": ("a list", "write it in brackets, as in [thread]"),
+    "dict_type": ("a mapping", "write name: value lines"),
+    "model_type": ("a mapping", "write name: value lines"),
+    "string_type": ("text", "put it in quotes"),
+    "int_type": ("a whole number", "write digits without quotes"),
+    "bool_type": ("true or false", "write true or false without quotes"),
+}
+
 DEMO_POLICY = """\
 # Who may say yes to what, and what happens if nobody answers.
 # Check a change with: pullcord policy check FILE
@@ -228,7 +237,7 @@ Walked = tuple[tuple[Any, ...], int, tuple[str, str] | None]
 
 
 def _walk(node: yaml.Node | None, path: tuple[Any, ...], above: frozenset[int] = frozenset()) -> Iterator[Walked]:
-    """Path and line of every value, with what is wrong at the level of YAML: repeated keys, empty values, loops, text keys that are not text."""
+    """Path and line of every value, with what is wrong at the level of YAML: repeated keys, empty values, loops, keys that are no names."""
     if node is None:
         return
     line = node.start_mark.line + 1
@@ -290,6 +299,8 @@ def _say(path: tuple[Any, ...], detail: Mapping[str, Any]) -> tuple[str, str]:
     if kind in ("enum", "literal_error"):
         wanted = str(detail["ctx"]["expected"]).replace("'", "")
         return f"'{place}' cannot be '{detail['input']}'", f"use {wanted}"
+    if kind in KINDS:
+        return f"'{place}' is not {KINDS[kind][0]}", KINDS[kind][1]
     said = str(detail["msg"]).removeprefix("Value error, ")
     if kind == "value_error" and ";" in said:
         what, _, fix = said.partition("; ")

@@ -1,8 +1,8 @@
 """References: `{{step.path}}` in an argument stands for what an earlier step will have returned.
 
-The part before the first dot is a step's id, the rest a JMESPath expression on its observation; `{{step}}` is the whole of it. A string that is
-one reference alone keeps the type of the value; inside other text the value becomes text. Filling happens once: text that comes out of an
-observation is never looked at again, so data cannot add a reference. What cannot be resolved is an error, never literal text.
+The part before the first dot is a step's id, the rest a JMESPath expression on its observation; `{{step}}` is the whole of it. A string
+that is one reference alone keeps the type of the value; inside other text the value becomes text. Filling happens once: text that comes
+out of an observation is never looked at again, so data cannot add a reference. What cannot be resolved is an error, never literal text.
 `{{secret:NAME}}` names a secret, not a step.
 """
 
@@ -116,7 +116,8 @@ def _syntax_fault(part: _Part) -> str | None:
         if reference.path:
             jmespath.compile(reference.path)
     except (jmespath.exceptions.JMESPathError, ValueError):
-        return f"'{_shown(reference.path)}' in {_shown(str(reference))} cannot be read as a path: use names, dots and [0], as in files[0].name"
+        what = f"'{_shown(reference.path)}' in {_shown(str(reference))} cannot be read as a path"
+        return f"{what}: use names, dots and [0], as in files[0].name"
     return None
 
 
@@ -159,7 +160,7 @@ def _parts(text: str) -> list[_Part]:
         if start > here:
             parts.append(_Part(text[here:start]))
         inside = start + len(OPEN)
-        end = _end(text, inside)
+        end = closing(text, inside)
         if end < 0:
             return [*parts, _Part(text[inside:], inside=True, closed=False)]
         parts.append(_Part(text[inside:end], inside=True))
@@ -167,8 +168,11 @@ def _parts(text: str) -> list[_Part]:
     return [*parts, _Part(text[here:])] if here < len(text) else parts
 
 
-def _end(text: str, start: int) -> int:
-    """Where the closing braces stand, or -1. Quotes and the braces of JMESPath itself, as in `{{x.{a: b}}}`, do not close."""
+def closing(text: str, start: int) -> int:
+    """Where the `}}` stands of a reference whose inside begins at `start`, or -1.
+
+    Quotes and the braces of JMESPath itself, as in `{{x.{a: b}}}`, do not close.
+    """
     depth, quote, here = 0, "", start
     limit = min(len(text), start + LONGEST)
     while here < limit:

@@ -127,9 +127,11 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.RUNNING, E.STEPS_DONE): S.ANSWERING,
     (S.RUNNING, E.BREAKPOINT_SET): S.RUNNING,
     (S.PAUSING, E.SETTLED): S.PAUSED,
+    (S.PAUSING, E.PAUSE_ASKED): S.PAUSING,  # see LIFTS_ITSELF
     (S.PAUSING, E.RESUMED): S.RUNNING,
     (S.PAUSING, E.STOP_ASKED): S.STOPPING,
     (S.PAUSING, E.BREAKPOINT_SET): S.PAUSING,
+    (S.PAUSED, E.PAUSE_ASKED): S.PAUSED,  # see LIFTS_ITSELF
     (S.PAUSED, E.RESUMED): S.RUNNING,
     (S.PAUSED, E.CONTINUED): S.RUNNING,
     (S.PAUSED, E.CONFIRMED): S.RUNNING,
@@ -166,6 +168,10 @@ LETS_GO: Mapping[Event, frozenset[Hold]] = {
     E.NOT_HAPPENED: frozenset({H.IN_DOUBT}),
     E.QUESTION_ANSWERED: frozenset({H.QUESTION}),
 }
+
+# Holds that end without a person: a person's Pause takes their place, or the run would go on by itself after all.
+# In every other hold the run waits for somebody anyway, and there is nothing to pause.
+LIFTS_ITSELF = frozenset({H.FREEZE, H.SHUTDOWN, H.REDIRECT})
 
 
 class StepStatus(StrEnum):
@@ -244,8 +250,16 @@ class Run(BaseModel):
         return self.status in FINAL
 
 
-# What an event's data sets on the run, field by field; anything else in the data is a fact for the record.
-CARRIED = ("revision", "digest", "approved", "risk", "deadline", "breakpoints")
+# What an event's data sets on the run; anything else in the data is a fact for the record. A deadline may come (or go) with any event.
+_PLAN = ("revision", "digest", "risk")
+_CARRIES: Mapping[Event, tuple[str, ...]] = {
+    E.PLANNED: _PLAN,
+    E.PLAN_REFUSED: _PLAN,
+    E.RELEASED: (*_PLAN, "approved"),
+    E.APPROVED: ("approved",),
+    E.BREAKPOINT_SET: ("breakpoints",),
+}
+CARRIED = (*_PLAN, "approved", "breakpoints", "deadline")
 
 
 def advance(run: Run, event: Event, data: Mapping[str, Any]) -> Run:
@@ -253,12 +267,15 @@ def advance(run: Run, event: Event, data: Mapping[str, Any]) -> Run:
     to = TRANSITIONS.get((run.status, event))
     held_for = LETS_GO.get(event)
     pausing_resumed = run.status is S.PAUSING and event is E.RESUMED
-    if to is None or (held_for is not None and run.reason not in held_for and not pausing_resumed):
+    needless = event is E.PAUSE_ASKED and run.status in (S.PAUSING, S.PAUSED) and run.reason not in LIFTS_ITSELF
+    if to is None or needless or (held_for is not None and run.reason not in held_for and not pausing_resumed):
         raise NotAllowed(run.status, event, run.reason)
     if event is E.CLICK_REFUSED:
         return run
-    changed: dict[str, Any] = {name: data[name] for name in CARRIED if name in data}
+    changed: dict[str, Any] = {name: data[name] for name in (*_CARRIES.get(event, ()), "deadline") if name in data}
     changed |= _hold(run, event, to, data)
+    if to is S.RUNNING:
+        changed.setdefault("deadline", None)  # a running run waits for nobody
     changed |= {"status": to, "version": run.version + 1}
     return Run.model_validate({**run.model_dump(), **changed})
 

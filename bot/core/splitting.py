@@ -1,8 +1,8 @@
 """Long text in pieces that Slack will take: no cut inside what belongs together, nothing lost.
 
-What belongs together: a character as people see it, an entity (`&amp;`), a link, a mention, a run of sources (`[1][2]`), a fence. A code fence
-that a cut goes through is closed before it and opened again after it; apart from these added fences the pieces are the text. Lengths are
-UTF-16 units, as Slack counts.
+What belongs together: a character as people see it, an entity (`&amp;`), a link, a mention, a run of sources (`[1][2]`). A code fence that
+a cut goes through is closed before it and opened again after it; apart from these added fences the pieces are the text. Lengths are UTF-16
+units, as Slack counts.
 """
 
 import re

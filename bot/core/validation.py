@@ -1,8 +1,8 @@
 """Is a plan sound? Everything that can be known before anybody looks at it, as faults that say where, what, and how to mend it.
 
-Nothing is repaired and nothing is guessed: a near miss of a tool's name is named, not taken; "false" is text, not a no. Arguments are judged by the
-tool's own schema (see `arguments`); here are the plan's own rules: names, references, loops, repeated work, sizes. Every check is safe on any plan,
-loops included, so it runs before display, after edits and redirects, and on resume.
+Nothing is repaired and nothing is guessed: a near miss of a tool's name is named, not taken; "false" is text, not a no. Arguments are
+judged by the tool's own schema (see `arguments`); here are the plan's own rules: names, references, loops, repeated work, sizes. Every
+check is safe on any plan, loops included, so it runs before display, after edits and redirects, and on resume.
 """
 
 import difflib
@@ -10,7 +10,7 @@ import re
 from collections.abc import Iterable, Mapping
 from typing import Any
 
-from bot.core.arguments import check_args, closest
+from bot.core.arguments import DEEPEST, check_args, closest, is_deep, items
 from bot.core.catalogue import Catalogue, Effect, ToolSpec
 from bot.core.drafts import Fault
 from bot.core.plan import Plan, Step, canonical, cycle
@@ -19,7 +19,6 @@ from bot.core.references import Reference, find, secrets, syntax_faults
 __all__ = ["check_args", "validate"]
 
 LONGEST = 200_000  # characters of one argument: more than that nobody can read, so nobody can approve it
-DEEPEST = 20  # lists and objects within each other
 ROOT = re.compile(r'\s*(?:"([^"\\]+)"|([A-Za-z_][A-Za-z0-9_]*))\s*(\()?')
 
 
@@ -121,8 +120,9 @@ def _repeated_names(plan: Plan) -> list[Fault]:
 
 def _loops(plan: Plan) -> list[Fault]:
     """A loop of several steps; that a step waits for itself is said where it does."""
-    bare = [step.model_copy(update={"args": {}, "depends_on": tuple(name for name in step.needs if name != step.id)}) for step in plan.steps]
-    loop = cycle(plan.model_copy(update={"steps": tuple(bare)}))
+    others = [(step, tuple(name for name in step.needs if name != step.id)) for step in plan.steps]
+    bare = tuple(step.model_copy(update={"args": {}, "depends_on": needs}) for step, needs in others)
+    loop = cycle(plan.model_copy(update={"steps": bare}))
     if not loop:
         return []
     fix = f"let {loop[0]} not wait for {loop[1]}"
@@ -151,36 +151,22 @@ def _unreadable(step: Step) -> list[Fault]:
     faults = []
     for name, value in step.args.items():
         field = f"args.{_brief(str(name))}"
-        if _depth(value) > DEEPEST:
+        if is_deep(value):
             faults.append(Fault(step=step.id, field=field, says=f"lists and objects are more than {DEEPEST} deep", fix="make it flatter"))
         elif (size := len(value if isinstance(value, str) else canonical(value))) > LONGEST:
             says = f"it has {size:,} characters, and nobody can read more than {LONGEST:,}"
             faults.append(Fault(step=step.id, field=field, says=says, fix="put less into one step"))
         elif any(_is_no_text(text) for text in _strings([name, value])):
-            faults.append(Fault(step=step.id, field=field, says="it holds characters that are not text (NUL, or half of a pair)", fix="remove them"))
+            says = "it holds characters that are not text (NUL, or half of a pair)"
+            faults.append(Fault(step=step.id, field=field, says=says, fix="remove them"))
     return faults
-
-
-def _depth(value: Any) -> int:
-    """How deep lists and objects lie within each other, counted without recursion."""
-    depth, here = 0, [value]
-    while here and depth <= DEEPEST:
-        here = [item for held in here for item in _items(held)]
-        depth += bool(here)
-    return depth
-
-
-def _items(value: Any) -> Iterable[Any]:
-    if isinstance(value, Mapping):
-        return value.values()
-    return value if isinstance(value, list | tuple) else ()
 
 
 def _strings(value: Any) -> list[str]:
     if isinstance(value, str):
         return [value]
     keys = [str(key) for key in value] if isinstance(value, Mapping) else []
-    return [*keys, *(text for item in _items(value) for text in _strings(item))]
+    return [*keys, *(text for item in items(value) for text in _strings(item))]
 
 
 def _is_no_text(text: str) -> bool:

@@ -1,8 +1,8 @@
 """Words for cards: what a step does, said by code and never by the planner.
 
-A tool's `says` pattern is filled from literal arguments; what is filled in later is called "a path named later". Values may come from anywhere, so
-they are shown with hidden characters made visible (see `characters`), on one line, and cut between grapheme clusters. Nothing here escapes
-markup: that belongs to whoever puts the words into a block.
+A tool's `says` pattern is filled from literal arguments; what is filled in later is called "a path named later". Values may come from
+anywhere, so they are shown with hidden characters made visible (see `characters`), on one line, and cut between grapheme clusters.
+Nothing here escapes markup: that belongs to whoever puts the words into a block.
 """
 
 import re
@@ -33,18 +33,19 @@ CONSEQUENCES = {
     Effect.EXECUTE: "which may change anything",
 }
 PASTS = {
-    "begins": "began", "brings": "brought", "builds": "built", "buys": "bought", "catches": "caught", "chooses": "chose", "commits": "committed",
-    "cuts": "cut", "does": "did", "draws": "drew", "feeds": "fed", "finds": "found", "freezes": "froze", "gets": "got", "gives": "gave",
-    "goes": "went", "has": "had", "holds": "held", "is": "was", "keeps": "kept", "leaves": "left", "lets": "let", "makes": "made",
-    "overwrites": "overwrote", "pays": "paid", "puts": "put", "reads": "read", "rebuilds": "rebuilt", "refers": "referred", "resends": "resent",
-    "resets": "reset", "rewrites": "rewrote", "runs": "ran", "says": "said", "sees": "saw", "sells": "sold", "sends": "sent", "sets": "set",
-    "spends": "spent", "splits": "split", "submits": "submitted", "takes": "took", "tells": "told", "transfers": "transferred", "undoes": "undid",
+    "begins": "began", "brings": "brought", "builds": "built", "buys": "bought", "catches": "caught", "chooses": "chose",
+    "commits": "committed", "cuts": "cut", "does": "did", "draws": "drew", "feeds": "fed", "finds": "found", "freezes": "froze",
+    "gets": "got", "gives": "gave", "goes": "went", "has": "had", "holds": "held", "is": "was", "keeps": "kept", "leaves": "left",
+    "lets": "let", "makes": "made", "overwrites": "overwrote", "pays": "paid", "puts": "put", "reads": "read",
+    "rebuilds": "rebuilt", "refers": "referred", "resends": "resent", "resets": "reset", "rewrites": "rewrote", "runs": "ran",
+    "says": "said", "sees": "saw", "sells": "sold", "sends": "sent", "sets": "set", "spends": "spent", "splits": "split",
+    "submits": "submitted", "takes": "took", "tells": "told", "transfers": "transferred", "undoes": "undid",
     "withdraws": "withdrew", "writes": "wrote",
 }  # fmt: skip
 
 
 def sentence(step: Step, spec: ToolSpec, *, done: bool = False) -> str:
-    """What the step does (or did), in code's words: the tool's own pattern, else verb and target, else the name of the tool and what it may do."""
+    """What the step does (or did), in code's words: the tool's own pattern, else verb and target, else the tool's name and what it may do."""
     if spec.says:
         words = PLACE.sub(lambda place: _argument(step, spec, place[1]), spec.says)
         return _in_past(words) if done else words

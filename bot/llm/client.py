@@ -1,8 +1,8 @@
 """One way to ask a model, for every role: a system text, a user text, perhaps a schema for the reply; no tools, ever.
 
 Requests go to Anthropic or to a server that speaks its protocol. `stop_reason` is looked at first and blocks are picked by type, so that a
-refusal, a cut or an empty reply has a name (`ModelFault.kind`) and is never taken for an answer. One more try is made where it may help: more
-room after a cut, the same again after nothing, no enforced schema where a server cannot take it. The whole call has one time limit.
+refusal, a cut or an empty reply has a name (`ModelFault.kind`) and is never taken for an answer. One more try is made where it may help:
+more room after a cut, the same again after nothing, no enforced schema where a server cannot take it. The whole call has one time limit.
 """
 
 import asyncio
@@ -27,7 +27,7 @@ log = structlog.get_logger()
 ROOM = 32_000  # most tokens of a reply, after a second try with more room
 RAW_LIMIT = 20_000  # characters of a reply kept with a fault
 SCHEMA_REFUSED = re.compile(r"schema|grammar|output_config|output_format|response_format|structured", re.IGNORECASE)
-TOO_LONG = re.compile(r"too long|context|too many tokens|exceed", re.IGNORECASE)
+TOO_LONG = re.compile(r"too long|context|too many tokens", re.IGNORECASE)
 
 
 @dataclass(frozen=True)
@@ -138,7 +138,7 @@ def _system(question: Question) -> str:
     if question.schema is None:
         return question.system
     schema = json.dumps(question.schema, ensure_ascii=False, separators=(",", ":"))
-    example = f"\n\nA reply for another catalogue, as an example of the form:\n{question.example}" if question.example else ""
+    example = f"\n\nFor example:\n{question.example}" if question.example else ""
     return f"{question.system}\n\nReply with one JSON object that fits this JSON Schema, and with nothing else:\n{schema}{example}"
 
 
@@ -161,7 +161,7 @@ def _shortfall(message: Message, text: str) -> tuple[str, str]:
     if message.stop_reason == "refusal":
         return "refused", "The model refused to answer this."
     if message.stop_reason == "max_tokens":
-        return "cut", "The model's reply was cut off at its length limit." if text.strip() else "The model thought until its length limit and said nothing."
+        return "cut", "The model's reply was cut off at its length limit." if text.strip() else "The model thought and never came to reply."
     if message.stop_reason == "model_context_window_exceeded":
         return "too_long", "There is more to read here than the model can take in."
     if not text.strip():
@@ -181,16 +181,17 @@ def _tokens(message: Message) -> tuple[int, int]:
 def _fault(error: anthropic.AnthropicError, model: str) -> ModelFault:
     """The library's error in our words: what failed and what to do."""
     if not isinstance(error, anthropic.APIStatusError):
-        reached = not isinstance(error, anthropic.APIConnectionError)
-        say = "The model's server sent something unreadable." if reached else "The model cannot be reached. Check ANTHROPIC_BASE_URL and the network."
-        return ModelFault("malformed" if reached else "unreachable", say, raw=str(error)[:RAW_LIMIT])
+        if isinstance(error, anthropic.APIConnectionError):
+            return ModelFault("unreachable", "The model cannot be reached. Check ANTHROPIC_BASE_URL and the network.", raw=str(error))
+        return ModelFault("malformed", "The model's server sent something unreadable.", raw=str(error)[:RAW_LIMIT])
     status, raw = error.status_code, error.response.text[:RAW_LIMIT]
     if status == 413 or (status == 400 and TOO_LONG.search(raw)):
         return ModelFault("too_long", "There is more to read here than the model can take in.", raw=raw)
     if status in (408, 409, 429) or status >= 500:
-        return ModelFault("unreachable", f"The model's server is too busy or broken at the moment (status {status}). Try again later.", raw=raw)
+        return ModelFault("unreachable", f"The model's server is busy or broken (status {status}). Try again later.", raw=raw)
     if status in (401, 403):
         return ModelFault("rejected", "The model's server does not accept the key. Check ANTHROPIC_API_KEY.", raw=raw)
     if status == 404:
-        return ModelFault("rejected", f"The model's server does not know '{model}'. Check PULLCORD_PLANNER_MODEL and PULLCORD_FAST_MODEL.", raw=raw)
+        where = "Check PULLCORD_PLANNER_MODEL and PULLCORD_FAST_MODEL."
+        return ModelFault("rejected", f"The model's server does not know '{model}'. {where}", raw=raw)
     return ModelFault("rejected", f"The model's server refused the request (status {status}).", raw=raw)

@@ -123,7 +123,7 @@ def _unread(shown: str, words: str, scene: Scene, *, note: str = "", instead: st
 
 def _written(step: Step) -> str:
     """The step in plain notation, without its id."""
-    return re.sub(rf"^{re.escape(step.id)}:\s*", "", notation.print_step(step))
+    return re.sub(rf"^{re.escape(step.id)}:\s*", "", notation.print_step(step, purposes=False))
 
 
 def _nearest_phrase(words: str, scene: Scene) -> str:
@@ -160,7 +160,7 @@ def _plainest(catalogue: Catalogue) -> str:
 
 def _from_notation(brief: Brief) -> Draft:
     try:
-        plan = notation.parse(brief.ask, goal=goal_of(brief.ask), catalogue=brief.catalogue)
+        plan = notation.parse(brief.ask, catalogue=brief.catalogue)
     except notation.NotationError as error:
         return Draft(raw=brief.ask, faults=error.faults, parts=_lines(brief.ask, error.faults, brief.catalogue))
     return Draft(raw=brief.ask, plan=plan)
@@ -175,6 +175,11 @@ def _lines(text: str, faults: tuple[Fault, ...], catalogue: Catalogue) -> tuple[
     for number, line in enumerate(text.splitlines(), start=1):
         notes = wrong.get(f"line {number}", [])
         if line.strip():
-            near = closest(line.strip(), catalogue) if notes else ()
-            parts.append(Part(words=cut(line.strip(), 200), understood=not notes, notation="" if notes else line.strip(), note="; ".join(notes), closest=near))
+            parts.append(_line(line.strip(), "; ".join(notes), catalogue))
     return tuple(parts)
+
+
+def _line(line: str, note: str, catalogue: Catalogue) -> Part:
+    if not note:
+        return Part(words=cut(line, 200), understood=True, notation=line)
+    return Part(words=cut(line, 200), understood=False, note=note, closest=closest(line, catalogue))

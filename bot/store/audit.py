@@ -29,14 +29,14 @@ DECISIONS = frozenset(
     | {Event.HAPPENED, Event.NOT_HAPPENED}
 )
 
-_INSERT = insert(tables.audit)
+_INSERT = insert(tables.audit).inline()
 _LAST = (
     select(tables.audit.c.seq, tables.audit.c.hash)
     .where(tables.audit.c.run_id == bindparam("run_id"))
     .order_by(tables.audit.c.seq.desc())
     .limit(1)
 )
-_INSERT_HEAD = insert(tables.heads)
+_INSERT_HEAD = insert(tables.heads).inline()
 _LAST_HEAD = select(tables.heads.c.n, tables.heads.c.hash).order_by(tables.heads.c.n.desc()).limit(1)
 
 
@@ -87,8 +87,11 @@ def count(conn: Connection) -> int:
     return conn.execute(select(func.count()).select_from(tables.audit)).scalar_one()
 
 
-def export(conn: Connection, *, run_id: str | None = None, since: datetime | None = None) -> Iterator[Entry]:
-    """Entries in the order in which they were written. With the hash of the entry before, each proves itself (`seal`)."""
+def export(conn: Connection, run_id: str | None = None, *, since: datetime | None = None) -> Iterator[Entry]:
+    """Entries in the order in which they were written; to be consumed while the connection is open.
+
+    With the hash of the entry before in its run, each proves itself (`seal`).
+    """
     query = select(tables.audit).order_by(tables.audit.c.id)
     if run_id is not None:
         query = query.where(tables.audit.c.run_id == run_id)
@@ -99,14 +102,16 @@ def export(conn: Connection, *, run_id: str | None = None, since: datetime | Non
 
 def verify(conn: Connection) -> list[Broken]:
     """Check every chain. Empty: nothing was changed. Otherwise the first broken entry of each chain that is broken."""
-    stored = {row["id"]: row for row in conn.execute(select(tables.runs)).mappings()}
+    state = [column for column in tables.runs.c if column.name != "answer"]
+    stored = {row["id"]: row for row in conn.execute(select(*state)).mappings()}
     rows = conn.execute(select(tables.audit).order_by(tables.audit.c.run_id, tables.audit.c.seq)).mappings()
     found: dict[str, Broken | None] = {}
     tied: dict[tuple[str, int], str] = {}
     for run_id, chain in groupby(rows, key=lambda row: str(row["run_id"])):
         whole = list(chain)
         found[run_id] = _check_chain(run_id, whole) or _check_end(run_id, whole, stored.get(run_id))
-        tied |= {(run_id, row["seq"]): row["hash"] for row in whole if _ties(run_id, row["event"], row["data"])}
+        if not found[run_id]:
+            tied |= {(run_id, row["seq"]): row["hash"] for row in whole if _ties(run_id, row["event"], row["data"])}
     for run_id in stored:
         found.setdefault(run_id, Broken(run_id, 1, "every entry of this run is missing"))
     heads = conn.execute(select(tables.heads).order_by(tables.heads.c.n)).mappings().all()
@@ -157,7 +162,7 @@ def _differences(given: Run, stored: Run) -> str:
 
 
 def _check_heads(heads: Sequence[RowMapping], tied: Mapping[tuple[str, int], str]) -> Iterator[Broken]:
-    """What the chain of heads and the runs' chains say against each other, and the first fault of the chain of heads itself."""
+    """What the chain of heads and the runs' whole chains say against each other, and the first fault of the chain of heads itself."""
     prev = ""
     for n, row in enumerate(heads, start=1):
         if row["n"] != n or row["prev"] != prev or row["hash"] != _seal_head(n, row["run_id"], row["seq"], row["head"], row["at"], prev):

@@ -52,9 +52,10 @@ class _Job:
 class Database:
     """An open database. Belongs to the event loop in which it was opened."""
 
-    def __init__(self, *, writer: Engine, readers: Engine, on_change: Callable[[str], None] | None) -> None:
+    def __init__(self, *, writer: Engine, readers: Engine, on_change: Callable[[str], None] | None, patience_s: float) -> None:
         self._loop = asyncio.get_running_loop()
         self._on_change = on_change
+        self._patience_s = patience_s
         self._writer, self._readers = writer, readers
         self._conn: Connection | None = None  # the writer thread's own
         self._queue: SimpleQueue[_Job | None] = SimpleQueue()
@@ -63,14 +64,22 @@ class Database:
         self._closed = False
 
     @classmethod
-    async def open(cls, url: str, *, on_change: Callable[[str], None] | None = None, synchronous: str = "FULL") -> Self:
+    async def open(
+        cls,
+        url: str,
+        *,
+        on_change: Callable[[str], None] | None = None,
+        synchronous: str = "FULL",
+        patience_s: float = engines.PATIENCE_S,
+    ) -> Self:
         """Open the database of that URL, made or migrated first where needed.
 
-        `on_change(run_id)` is called on the event loop's thread after each commit that changed the run. Raises `ConfigurationError`.
+        `on_change(run_id)` is called on the event loop's thread after each commit that changed the run. A write that finds the database
+        locked by another process is tried again for `patience_s` seconds. Raises `ConfigurationError`.
         """
         await asyncio.to_thread(upgrade, url)
         writer = engines.writing(url, synchronous=synchronous)
-        database = cls(writer=writer, readers=engines.reading(url, connections=READERS), on_change=on_change)
+        database = cls(writer=writer, readers=engines.reading(url, connections=READERS), on_change=on_change, patience_s=patience_s)
         database._thread.start()
         return database
 
@@ -105,7 +114,7 @@ class Database:
             raise Unavailable("the store is closed; start Pullcord again")
 
     def _read(self, work: Callable[[Connection], T]) -> T:
-        with self._readers.connect() as conn, conn.begin():
+        with self._readers.connect() as conn, engines.begin_reading(conn):
             return _call(work, conn)
 
     # From here to `_settle`: the writer thread.
@@ -140,26 +149,13 @@ class Database:
         return batch
 
     def _carry_out(self, batch: Sequence[_Job]) -> None:
-        conn = engines.patiently(self._begin)
-        transaction = conn.get_transaction()
-        assert transaction is not None
-        if len(batch) == 1 and not _alone(conn, batch[0]):
-            transaction.rollback()
-            return
-        if len(batch) > 1:
-            for job in batch:
-                _among_others(conn, job)
-        transaction.commit()
-
-    def _begin(self) -> Connection:
-        if self._conn is None:
-            self._conn = self._writer.connect()
-        try:
-            self._conn.begin()
-        except Exception:
-            self._disconnect()
-            raise
-        return self._conn
+        conn = self._conn = self._conn or self._writer.connect()
+        with engines.patiently(lambda: engines.begin_writing(conn), within_s=self._patience_s) as transaction:
+            if len(batch) > 1:
+                for job in batch:
+                    _among_others(conn, job)
+            elif not _alone(conn, batch[0]):
+                transaction.rollback()
 
     def _disconnect(self) -> None:
         conn, self._conn = self._conn, None
@@ -193,11 +189,11 @@ def _alone(conn: Connection, job: _Job) -> bool:
 
 
 def _among_others(conn: Connection, job: _Job) -> None:
-    savepoint = conn.begin_nested()
-    if _alone(conn, job):
-        savepoint.commit()
-    else:
-        savepoint.rollback()
+    driver = engines.driver(conn)  # `begin_nested` would cost more than all of a small work's statements
+    driver.execute("SAVEPOINT work")
+    if not _alone(conn, job):
+        driver.execute("ROLLBACK TO work")
+    driver.execute("RELEASE work")
 
 
 def _call(work: Callable[[Connection], T], conn: Connection) -> T:

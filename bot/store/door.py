@@ -12,11 +12,11 @@ from enum import Enum
 from typing import Any
 
 from pydantic_core import to_jsonable_python
-from sqlalchemy import Connection, RowMapping, and_, bindparam, insert, select, update
+from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
 from bot.core.ids import StepId
 from bot.core.plan import fingerprint
-from bot.core.run import CARRIED, STEP_EVENTS, Event, Run, RunStatus, StepStatus, advance, advance_step
+from bot.core.run import STEP_EVENTS, Event, Run, RunStatus, StepStatus, advance, advance_step
 from bot.core.snapshot import NewPost, Observation
 from bot.errors import PullcordError, Refused, Unavailable
 from bot.store import audit, posts, tables
@@ -26,6 +26,7 @@ TRIES = 20  # how often a change is made again because somebody else was faster,
 
 _runs, _steps = tables.runs, tables.steps
 _STATE = [column for column in _runs.c if column.name != "answer"]
+_NAMES = (*(column.name for column in _STATE), "step_status")
 _READ = select(*_STATE).where(_runs.c.id == bindparam("run_id"))
 _READ_WITH_STEP = (
     select(*_STATE, _steps.c.status.label("step_status"))
@@ -36,11 +37,9 @@ _SWAP = update(_runs).where(
     _runs.c.id == bindparam("of_id"), _runs.c.version == bindparam("of_version"), _runs.c.seq == bindparam("of_seq")
 )
 _SET_STEP = update(_steps).where(_steps.c.run_id == bindparam("of_run"), _steps.c.step_id == bindparam("of_step"))
-_INSERT_RUN = insert(_runs)
+_INSERT_RUN = insert(_runs).inline()
 _KNOWN = select(_runs.c.id).where(_runs.c.id == bindparam("run_id"))
 _SEEN = select(tables.seen.c.event_key).where(tables.seen.c.event_key == bindparam("key"))
-# What a change may move; the rest of a run's row is for life.
-_MOVED = ("version", "status", "reason", "held_step", "passed", "updated_at", *CARRIED)
 
 
 _REVISION = select(tables.revisions.c.revision).where(
@@ -121,11 +120,13 @@ def change(
     `data` are the event's facts: the table takes from them what it carries over (see `bot.core.run.CARRIED`), and all of them go on record.
     `guard` sees the run as read and may raise to refuse. A card "audit" in `tell` is completed with the entry's number and hash.
     Raises `Refused("unknown_run" | "unknown_step")`, `NotAllowed` if the table has no such move, what `guard` raises, and `Unavailable`
-    if others were always faster.
+    if others were always faster. Whatever is raised, this move has written nothing: a caller may go on within the same transaction.
     """
     for _ in range(TRIES):
         row = _read(conn, run_id, step)
-        before = Run.model_validate(dict(row))
+        if row is None:
+            raise Refused("unknown_run", run=run_id)
+        before = Run.model_validate(row)
         if guard is not None:
             guard(before)
         facts = dict(data or {})
@@ -160,13 +161,13 @@ def note(
     """Put on record something that changes no state, such as a refused click. What names an unknown run goes into the chain "-"."""
     facts = {key: value for key, value in _plain(data).items() if key not in ("version", "from", "to")}
     for _ in range(TRIES):
-        row = conn.execute(_READ, {"run_id": run_id}).mappings().one_or_none()
+        row = _read(conn, run_id)
         if row is None:
             seq, head = audit.head(conn, audit.UNKNOWN)
             said = {**facts, "run": run_id}
             _write(conn, audit.sealed(audit.UNKNOWN, seq + 1, at=at, actor=actor, event=event, data=said, prev=head), tell)
             return
-        run = Run.model_validate(dict(row))
+        run = Run.model_validate(row)
         entry = audit.sealed(run_id, row["seq"] + 1, at=at, actor=actor, event=event, data=facts, prev=row["head"])
         if _swap(conn, run, run, entry):
             _write(conn, entry, tell)
@@ -174,14 +175,18 @@ def note(
     raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
 
 
-def _read(conn: Connection, run_id: str, step: StepChange | None) -> RowMapping:
-    statement, params = (_READ, {"run_id": run_id}) if step is None else (_READ_WITH_STEP, {"run_id": run_id, "step_id": step.id})
-    row = conn.execute(statement, params).mappings().one_or_none()
+def _read(conn: Connection, run_id: str, step: StepChange | None = None) -> dict[str, Any] | None:
+    """The run's row, and its step's status as `step_status`; None if there is no such run."""
+    if step is None:
+        row = conn.execute(_READ, {"run_id": run_id}).first()
+    else:
+        row = conn.execute(_READ_WITH_STEP, {"run_id": run_id, "step_id": step.id}).first()
     if row is None:
-        raise Refused("unknown_run", run=run_id)
-    if step is not None and row["step_status"] is None:
+        return None
+    found: dict[str, Any] = dict(zip(_NAMES, row, strict=False))  # row mappings would cost as much again as the statement
+    if step is not None and found["step_status"] is None:
         raise Refused("unknown_step", run=run_id, step=step.id)
-    return row
+    return found
 
 
 def _run_move(conn: Connection, before: Run, after: Run) -> dict[str, Any]:
@@ -220,7 +225,7 @@ def _step_move(status: StepStatus, event: Event, step: StepChange) -> tuple[dict
 
 def _swap(conn: Connection, before: Run, after: Run, entry: Mapping[str, Any]) -> bool:
     """Compare-and-set the run's row. False if somebody else was faster."""
-    moved = {name: getattr(after, name) for name in _MOVED if getattr(after, name) != getattr(before, name)}
+    moved = {name: value for name, value in after if value != getattr(before, name)}
     of = {"of_id": before.id, "of_version": before.version, "of_seq": entry["seq"] - 1}
     return conn.execute(_SWAP, {**of, **_columns(moved), "seq": entry["seq"], "head": entry["hash"]}).rowcount == 1
 
@@ -244,5 +249,5 @@ def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
     """The facts as JSON: times in ISO form, words as text."""
-    plain: dict[str, Any] = to_jsonable_python(dict(data or {}), inf_nan_mode="strings")
+    plain: dict[str, Any] = to_jsonable_python(dict(data or {}))
     return plain

@@ -10,9 +10,9 @@ import sqlite3
 import time
 from collections.abc import Callable
 from pathlib import Path
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
-from sqlalchemy import Connection, Engine, NullPool, QueuePool, create_engine, event
+from sqlalchemy import Connection, Engine, NullPool, QueuePool, RootTransaction, create_engine, event
 from sqlalchemy.engine import URL, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
@@ -20,8 +20,9 @@ from bot.errors import ConfigurationError, Unavailable
 
 T = TypeVar("T")
 
+FAULTS = (DBAPIError, sqlite3.Error, OSError)  # what a file that cannot be used raises, from whichever layer
 BUSY_MS = 1_000  # SQLite itself waits this long for another process
-PATIENCE_S = 15.0  # and we ask again until then
+PATIENCE_S = 15.0  # and we ask again for this long
 _BUSY_CODES = frozenset({sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED})
 
 
@@ -39,17 +40,22 @@ def database_path(url: str) -> Path:
 
 
 def writing(url: str, *, foreign_keys: bool = True, synchronous: str = "FULL") -> Engine:
-    """An engine whose transactions hold the write lock from their first moment. Nothing is opened yet."""
-    pragmas = (f"foreign_keys={'ON' if foreign_keys else 'OFF'}", f"synchronous={synchronous}", f"busy_timeout={BUSY_MS}")
-    return _engine(url, "BEGIN IMMEDIATE", pragmas, poolclass=NullPool)
+    """An engine for the writer; its transactions start with `begin_writing`. Nothing is opened yet."""
+    pragmas = (
+        f"foreign_keys={'ON' if foreign_keys else 'OFF'}",
+        f"synchronous={synchronous}",
+        f"busy_timeout={BUSY_MS}",
+        "recursive_triggers=ON",  # else REPLACE would delete past the triggers that guard the record
+    )
+    return _engine(url, pragmas, poolclass=NullPool)
 
 
 def reading(url: str, *, connections: int) -> Engine:
-    """An engine whose connections cannot write; each transaction sees one moment."""
-    return _engine(url, "BEGIN", ("query_only=ON", f"busy_timeout={BUSY_MS}"), poolclass=QueuePool, pool_size=connections, max_overflow=0)
+    """An engine whose connections cannot write; its transactions start with `begin_reading`."""
+    return _engine(url, ("query_only=ON", f"busy_timeout={BUSY_MS}"), poolclass=QueuePool, pool_size=connections, max_overflow=0)
 
 
-def _engine(url: str, begin: str, pragmas: tuple[str, ...], **pool: Any) -> Engine:
+def _engine(url: str, pragmas: tuple[str, ...], **pool: Any) -> Engine:
     path = database_path(url)
     engine = create_engine(
         URL.create("sqlite", database=str(path)),
@@ -65,11 +71,35 @@ def _engine(url: str, begin: str, pragmas: tuple[str, ...], **pool: Any) -> Engi
         for pragma in pragmas:
             connection.execute(f"PRAGMA {pragma}")
 
-    @event.listens_for(engine, "begin")
-    def _begin(connection: Connection) -> None:
-        connection.exec_driver_sql(begin)
-
     return engine
+
+
+# These speak to the driver itself: an engine-wide "begin" listener would cost every statement of every transaction.
+
+
+def begin_writing(conn: Connection) -> RootTransaction:
+    """A transaction that holds the write lock from its first moment."""
+    return _begin(conn, "BEGIN IMMEDIATE")
+
+
+def begin_reading(conn: Connection) -> RootTransaction:
+    """A transaction that sees the database as it was at its first read."""
+    return _begin(conn, "BEGIN")
+
+
+def _begin(conn: Connection, words: str) -> RootTransaction:
+    transaction = conn.begin()
+    try:
+        driver(conn).execute(words)
+    except sqlite3.Error:
+        transaction.close()
+        raise
+    return transaction
+
+
+def driver(conn: Connection) -> sqlite3.Connection:
+    """The driver's connection under this one."""
+    return cast("sqlite3.Connection", conn.connection.driver_connection)
 
 
 def to_json(value: Any) -> str:
@@ -93,9 +123,9 @@ def prepare(url: str) -> None:
     patiently(switch)
 
 
-def patiently(work: Callable[[], T]) -> T:
-    """Do the work, again while the database is busy; `Unavailable` when that lasts longer than `PATIENCE_S` seconds."""
-    end = time.monotonic() + PATIENCE_S
+def patiently(work: Callable[[], T], *, within_s: float = PATIENCE_S) -> T:
+    """Do the work, again while the database is busy; `Unavailable` when that lasts longer than `within_s` seconds."""
+    end = time.monotonic() + within_s
     while True:
         try:
             return work()

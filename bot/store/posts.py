@@ -17,7 +17,7 @@ from bot.store.db import noted
 KEPT_TRUE = ("run", "review", "confirm")  # cards that are redrawn; the others are said once
 
 _posts = tables.posts
-_INSERT = insert(_posts)
+_INSERT = insert(_posts).inline()
 _HAS_KEY = select(_posts.c.id).where(_posts.c.key == bindparam("key"))
 
 

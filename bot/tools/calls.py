@@ -21,11 +21,11 @@ from bot.tools.context import ToolContext
 
 
 class TimedOut(ToolFailed):
-    """The time was up. `started` is False where the tool never began, since no thread was free; else nobody knows what it did."""
+    """The time was up while the tool was at work: nobody knows what it did."""
 
-    def __init__(self, say: str, *, started: bool = True) -> None:
-        super().__init__(say)
-        self.started = started
+
+class NotStarted(ToolFailed):
+    """No thread was free in time: the tool was never called."""
 
 
 class Unresponsive(ToolFailed):
@@ -59,11 +59,16 @@ class Calls:
         """Names of the tools that were told to stop and are still at work."""
         return tuple(name for name, ctx in self._live.values() if ctx.cancelled.is_set())
 
+    def at_work(self, key: str) -> bool:
+        """Is a call with that idempotency key still running, stuck or not?"""
+        return any(ctx.key == key for _, ctx in self._live.values())
+
     async def run(self, work: Work, ctx: ToolContext, *, name: str, timeout_s: float) -> Any:
         """The value of the work, or its fault raised as it was.
 
-        Raises `TimedOut` after `timeout_s`, and `Unresponsive` where the work does not end when it is cancelled, for the time or with its
-        caller; a caller whose work did end gets its `CancelledError`. What ended well all the same is in `ctx.outcome`.
+        Raises `TimedOut` after `timeout_s` (`NotStarted` if no thread was free), and `Unresponsive` where the work does not end when it is
+        cancelled, for the time or with its caller; a caller whose work did end gets its `CancelledError`. What ended well all the same is
+        in `ctx.outcome`.
         """
         clock = asyncio.get_running_loop().time
         until = clock() + timeout_s
@@ -113,7 +118,7 @@ class Calls:
                 await self._free.acquire()
         except TimeoutError as fault:
             stuck = f" {len(self.stuck)} are held by tools that do not stop." if self.stuck else ""
-            raise TimedOut(f"{name} was not started: no thread was free within {timeout_s:g} s.{stuck}", started=False) from fault
+            raise NotStarted(f"{name} was not started: no thread was free within {timeout_s:g} s.{stuck}") from fault
 
     def _in_thread(self, work: Work, ctx: ToolContext) -> asyncio.Future[Ended]:
         """Hand the work to a thread that waits for some, or to a new one; `_free` has made sure that there may be one."""

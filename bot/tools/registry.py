@@ -17,7 +17,7 @@ from bot.core.catalogue import Catalogue, ToolSpec
 from bot.core.ids import Digest
 from bot.core.snapshot import Observation
 from bot.errors import ConfigurationError, ToolFailed
-from bot.tools.calls import Calls, TimedOut, Unresponsive
+from bot.tools.calls import Calls, NotStarted, TimedOut, Unresponsive
 from bot.tools.context import Cancelled, ToolContext
 from bot.tools.definition import Function, Preview, Tool, tool
 from bot.tools.loading import load_file
@@ -27,6 +27,7 @@ __all__ = [
     "Cancelled",
     "CannotTell",
     "InvalidArgs",
+    "NotStarted",
     "OutOfScope",
     "Preview",
     "Registry",
@@ -95,8 +96,9 @@ class Registry:
     async def call(self, name: str, args: Mapping[str, Any], ctx: ToolContext, *, timeout_s: float | None = None) -> Observation:
         """Run the tool and return its observation. `timeout_s` defaults to the tool's own.
 
-        Raises `InvalidArgs` or `OutOfScope` (nothing was called), `TimedOut`, `Unresponsive`, or another `ToolFailed` in the tool's words.
-        If the calling task is cancelled the tool is too, and `CancelledError` goes on once it has ended (see `ToolContext.outcome`).
+        Raises `InvalidArgs`, `OutOfScope` or `NotStarted` (nothing was called), `TimedOut`, `Unresponsive`, or another `ToolFailed` in the
+        tool's words. If the calling task is cancelled the tool is too, and `CancelledError` goes on once it has ended (see
+        `ToolContext.outcome`).
         """
         found, given = self._admit(name, args)
         work = self._work(found, found.run, given, ctx)
@@ -120,6 +122,8 @@ class Registry:
             raise CannotTell(str(fault)) from fault
         if found.verifier is None:
             raise CannotTell(f"{name} cannot tell whether it happened.")
+        if self._calls.at_work(ctx.key):
+            raise CannotTell(f"{name} is still at work, so it may happen yet.")
         work = self._work(found, found.verifier, given, ctx, absent=True)
         try:
             seen: Observation | None = await self._run(found, work, ctx, min(LOOK_S, found.spec.timeout_s))
@@ -166,9 +170,8 @@ class Registry:
         try:
             return await self._calls.run(work, ctx, name=found.spec.name, timeout_s=timeout_s)
         except ToolFailed as fault:
-            if (words := _text(str(fault))) == str(fault):
-                raise
-            raise ToolFailed(words) from fault
+            fault.args = (_text(str(fault)),)  # in place: its class says what happened, and no log must hold the words as they were
+            raise
         except (Exception, SystemExit) as fault:
             raise ToolFailed(_text(f"{found.spec.name} failed: {type(fault).__name__}: {fault}".rstrip(": "))) from fault
 

@@ -70,7 +70,8 @@ class Delivery:
             while self._sockets.is_open and self._due and self._due[0][0] <= self._clock.now():
                 await self._deliver(*heapq.heappop(self._due)[2:])
             try:
-                await asyncio.wait_for(self._bell.wait(), self._pause())
+                async with asyncio.timeout(self._pause()):  # not wait_for: that one may swallow the cancellation by which this task ends
+                    await self._bell.wait()
             except TimeoutError:
                 continue
 

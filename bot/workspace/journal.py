@@ -15,7 +15,7 @@ from typing import Any
 from bot.errors import ConfigurationError
 
 Entry = tuple[str, str, Any]
-GROWN = 32_000_000  # bytes appended since the last rewrite after which another one pays
+SMALL = 4_000_000  # bytes that may be appended before the file is looked at
 
 
 class Journal:
@@ -24,11 +24,13 @@ class Journal:
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._file: io.FileIO | None = None
-        self._appended = 0
+        self._written = 0  # by the last rewrite
+        self._appended = 0  # since then
 
     @property
     def is_overgrown(self) -> bool:
-        return self._appended > GROWN
+        """Whether most of the file is history. Then rewriting costs less than what was appended, and a start never reads much."""
+        return self._appended > SMALL + 2 * self._written
 
     def read(self) -> list[Entry]:
         """Return all changes in order. The last line may be torn by a kill and is then left out: its call was never answered.
@@ -61,7 +63,7 @@ class Journal:
             os.fsync(file.fileno())
         fresh.replace(self._path)
         self._file = self._path.open("ab", buffering=0)
-        self._appended = 0
+        self._written, self._appended = self._file.tell(), 0
 
     def append(self, table: str, key: str, value: Any) -> None:
         """Write one change; when this returns, a kill cannot lose it."""

@@ -90,13 +90,15 @@ def read_seed(path: Path | None) -> Seed:
         raise ConfigurationError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from problem
 
 
-def plant(seed: Seed, state: State, *, bot_name: str, created: int) -> None:
-    """Fill an empty workspace; ConfigurationError where a group or a channel names nobody."""
-    state.put("people", BOT_USER_ID, _bot(bot_name))
+def plant(seed: Seed, state: State, *, created: int) -> None:
+    """Fill an empty workspace; ConfigurationError where a group or a channel names nobody.
+
+    Killed in between, it is done over at the next start: only the last record says that it was done.
+    """
     for form in seed.people:
         person = _person(form)
         state.put("people", person.id, person)
-    ids = {person.name: person.id for person in state.people.values()}
+    ids = {form.name: _person(form).id for form in seed.people}
     for group in seed.groups:
         group_id = f"S0{_upper(group.handle)}"
         users = _ids(group.users, ids, f"group {group.handle}")
@@ -104,6 +106,14 @@ def plant(seed: Seed, state: State, *, bot_name: str, created: int) -> None:
     for channel in seed.channels:
         planted = _channel(channel, ids, created)
         state.put("channels", planted.id, planted)
+    state.put("meta", "planted", {"at": created})
+
+
+def name_bot(state: State, name: str) -> None:
+    """Make the app's bot what the manifest calls it now."""
+    bot = _bot(name)
+    if state.people.get(bot.id) != bot:
+        state.put("people", bot.id, bot)
 
 
 def _bot(name: str) -> Person:

@@ -33,6 +33,7 @@ from bot.workspace.world import Tokens, World
 STATE_FILE = "workspace-state.jsonl"
 FILES_FOLDER = "workspace-files"
 LARGEST_BODY = 64 * 2**20
+LONGEST_LINE = 2**20  # some methods carry whole blocks in the query
 GRACE_S = 0.2
 
 
@@ -81,12 +82,17 @@ async def start_workspace(
     Raises ConfigurationError where the manifest, the people file or the state cannot be used, or the port is taken.
     """
     new_id = new_id or invent_id
-    app_manifest = read_manifest(manifest)
-    listener = _bind(port)
+    app_manifest, seed = read_manifest(manifest), people_seed.read_seed(people)
     state = State(Journal(data / STATE_FILE if data is not None else None))
     clock = Clock(offset=state.table("meta").get("clock", {}).get("offset", 0.0))
-    if state.is_fresh:
-        people_seed.plant(people_seed.read_seed(people), state, bot_name=app_manifest.bot_name, created=int(clock.real()))
+    try:
+        if state.is_fresh:
+            people_seed.plant(seed, state, created=int(clock.real()))
+        people_seed.name_bot(state, app_manifest.bot_name)
+        listener = _bind(port)
+    except ConfigurationError:
+        state.close()
+        raise
     faults, log = Faults(), WireLog()
     sockets = Sockets(clock=clock, log=log, faults=faults, new_id=new_id)
     world = World(
@@ -95,7 +101,8 @@ async def start_workspace(
         triggers=Triggers(clock=clock, new_id=new_id), hints=Hints(), faults=faults, log=log,
         files=FileStore(data / FILES_FOLDER if data is not None else None), new_id=new_id,
     )
-    runner = web.AppRunner(_app(world, port=listener.getsockname()[1]), access_log=None, shutdown_timeout=GRACE_S)
+    app = _app(world, port=listener.getsockname()[1])
+    runner = web.AppRunner(app, access_log=None, shutdown_timeout=GRACE_S, max_line_size=LONGEST_LINE)
     await runner.setup()
     await web.SockSite(runner, listener).start()
     world.delivery.start()

@@ -19,6 +19,8 @@ from bot.workspace.records import APP_ID, Json
 ACK_S = 3.0
 MOST_SOCKETS = 10
 LIFETIME_S = 18_060
+CLOSE_S = 0.2  # a client that does not answer the closing handshake is not waited for
+LARGEST_FRAME = 16 * 2**20
 
 
 @dataclass(frozen=True)
@@ -70,7 +72,7 @@ class Sockets:
         if request.query.get("ticket", "") not in self._tickets:
             return web.Response(status=404, text="this ticket is unknown or used; ask apps.connections.open for another")
         self._tickets.discard(request.query["ticket"])
-        socket = web.WebSocketResponse(max_msg_size=16 * 2**20)
+        socket = web.WebSocketResponse(timeout=CLOSE_S, max_msg_size=LARGEST_FRAME)
         await socket.prepare(request)
         await self._greet(socket)
         try:
@@ -159,7 +161,8 @@ class Sockets:
         if envelope is None:
             return Reply(acked=False, ack_ms=None, payload=None, trouble="dispatch_failed")
         try:
-            answer = await asyncio.wait_for(envelope.ack, ACK_S)
+            async with asyncio.timeout(ACK_S):
+                answer = await envelope.ack
         except TimeoutError:
             return Reply(acked=False, ack_ms=None, payload=None, trouble="operation_timeout")
         finally:

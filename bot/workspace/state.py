@@ -83,7 +83,7 @@ class State:
 
     @property
     def is_fresh(self) -> bool:
-        return not self._tables["people"]
+        return "planted" not in self._tables["meta"]
 
     def message(self, channel_id: str, ts: str) -> Json | None:
         found: Json | None = self._tables["messages"].get(f"{channel_id} {ts}")
@@ -92,6 +92,10 @@ class State:
     def top_level(self, channel_id: str) -> list[Json]:
         """What stands in the channel itself, replies that were sent to the channel too included; oldest first."""
         return [self._tables["messages"][f"{channel_id} {ts}"] for ts in self._top.get(channel_id, ())]
+
+    def last_ts(self, channel_id: str) -> str | None:
+        """The newest timestamp at a channel's top level."""
+        return next(reversed(self._top.get(channel_id, {})), None)
 
     def replies(self, channel_id: str, root_ts: str) -> list[Json]:
         """The replies of a thread without its root, oldest first."""

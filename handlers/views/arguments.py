@@ -1,17 +1,17 @@
 """What a step would be called with, shown so that it can be agreed to.
 
-A short value stands as code, a long one in a box, in full as far as a card allows; what is cut says how much is missing and makes the whole
-not `whole`, and then nobody may approve from that card. A value that an earlier step will fill in is said in words, never as code, together
-with whether anybody will be asked once it is known. Text around such a value is shown too: it is part of what is approved.
+A short value stands as code, a long one in a box, in full as far as a card allows; what is cut says how much is missing and makes the
+whole not `whole`, and then nobody may approve from that card. A value that an earlier step will fill in is said in words, never as code,
+together with whether anybody will be asked once it is known. Text around such a value is shown too: it is part of what is approved.
 """
 
 import json
 import re
-import shlex
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Any
 
+from bot.core import quoting
 from bot.core.catalogue import Effect
 from bot.core.characters import cut, utf16, visible
 from bot.core.completeness import LONGEST_ARGUMENT, MOST_LINES, shown
@@ -27,7 +27,6 @@ SHORT = 80  # up to here a value stands on the line of its name
 CUT_TO = 330
 LONGEST_NOTATION = 200
 SECRET_ALONE = re.compile(r"\s*\{\{\s*secret:\s*([A-Za-z][A-Za-z0-9_.-]*)\s*\}\}\s*")
-BARE = re.compile(r"[\w./:@#%+,-]+")
 
 
 @dataclass(frozen=True)
@@ -68,7 +67,8 @@ def _argument(scene: Scene, step: Step, name: str, value: Any, *, planned: bool,
     label = f"{one_line(name, 60)}: "
     later = late(value, scene.plan) + consequence(scene, step) if planned and sources(value) else ""
     if later and lone(value):
-        return _Argument((blocks.said(label), blocks.said(later)))
+        written = [blocks.literal(readable(value)), blocks.said("  ")] if in_full else []
+        return _Argument((blocks.said(label), *written, blocks.said(later)))
     if planned and isinstance(value, str) and (secret := SECRET_ALONE.fullmatch(value)):
         return _Argument((blocks.said(label), blocks.said("secret "), blocks.literal(secret[1]), blocks.said(", shown nowhere")))
     text = readable(value)
@@ -152,6 +152,5 @@ def _reminder(scene: Scene, value: Any) -> str:
 
 
 def quoted(value: Any) -> str:
-    """A literal in plain notation: bare where no shell would read anything into it."""
-    text = visible(shown(value))
-    return text if BARE.fullmatch(text) else shlex.quote(text)
+    """A literal in plain notation, as Edit and the offline planner read it."""
+    return quoting.write(value)

@@ -1,7 +1,7 @@
 """The small parts of Block Kit that cards are put together from, as plain dictionaries.
 
-Rich text carries everything that comes from outside, because nothing in it is parsed. Its styles are set here and tell who speaks:
-plain and **bold** are our own words, *italic* the planner's, `code` a literal value, a quote bar somebody else's. No other module writes a
+Rich text carries everything that comes from outside, because nothing in it is parsed. Its styles are set here and tell who speaks: plain
+and **bold** are our own words, *italic* the planner's, `code` a literal value, a quote bar somebody else's. No other module writes a
 style by hand, so no text can imitate a voice that is not its own.
 """
 

@@ -7,7 +7,7 @@ from bot.core.ids import short
 from bot.core.run import Event, Hold, RunStatus
 from bot.core.snapshot import Approval
 from handlers.views import blocks, ids, record, words
-from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, Block, Card, Scene
+from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, Block, Card, Element, Scene
 from handlers.views.text import count, date, date_element, duration, is_person, joined, listed, one_line, outside, ping
 
 
@@ -85,13 +85,15 @@ def void(scene: Scene, *, tools: list[str], revision: int | None = None) -> Card
     named = listed(f"`{one_line(tool, 60)}`" for tool in tools[:3])
     given = [one for one in scene.snapshot.approvals if one.kind == "plan" and one.revision == (revision or scene.run.revision)]
     lost = f", so {count(len(given), 'approval')} {'is' if len(given) == 1 else 'are'} void" if given else ""
-    sentence = blocks.section(f"The definition of {named} has changed. What was shown is no longer what would run{lost}. Nothing runs from this card.")
+    sentence = blocks.section(
+        f"The definition of {named} has changed. What was shown is no longer what would run{lost}. Nothing runs from this card."
+    )
     text = f"Void: {scene.run.id} revision {revision or scene.run.revision}, because {named} has changed."
     return _folded(scene, f"{words.CLOSED} Void: a tool has changed", text, [sentence], revision=revision)
 
 
 def _folded(
-    scene: Scene, header: str, text: str, sentence: list[Block], *more: str, revision: int | None = None, first: blocks.Element | None = None
+    scene: Scene, header: str, text: str, sentence: list[Block], *more: str, revision: int | None = None, first: Element | None = None
 ) -> Card:
     """Header, goal, id line, one sentence, Show all."""
     number = revision or scene.run.revision

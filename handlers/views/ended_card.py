@@ -52,7 +52,14 @@ def failed(scene: Scene, offers: frozenset[str] = NO_OFFERS, *, plain: bool = Fa
         ]
         if step.on_failure == "stop":
             lines.append(blocks.line(blocks.said("Its rule is "), blocks.literal("on_failure=stop"), blocks.said(", so the run ended.")))
-    lines.append(blocks.line(blocks.strong("Next: "), blocks.said(f"mend what is named above, then {again}ask anew with "), blocks.literal(plan), blocks.said(".")))
+    lines.append(
+        blocks.line(
+            blocks.strong("Next: "),
+            blocks.said(f"mend what is named above, then {again}ask anew with "),
+            blocks.literal(plan),
+            blocks.said("."),
+        )
+    )
     made = [
         blocks.header(f"{words.WRONG} Failed · {step_lines.done_of(scene)}"),
         words.goal(scene),

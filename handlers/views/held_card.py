@@ -1,11 +1,12 @@
 """The run card while the run stands: for whom it waits, why, and what each answer would do.
 
-The reason of the hold decides the card, and the card shows exactly the moves that let this hold go. Redraws are silent, so whoever is needed is
-pinged by a note of its own (`notes`), never from here.
+The reason of the hold decides the card, and the card shows exactly the moves that let this hold go. Redraws are silent, so whoever is
+needed is pinged by a note of its own (`notes`), never from here.
 """
 
 from collections.abc import Callable
 
+from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.core.run import Event, Hold
 from bot.core.snapshot import Observation
@@ -57,7 +58,9 @@ def at_breakpoint(scene: Scene, offers: frozenset[str]) -> Card:
     step = _held(scene)
     if step is None:
         return by_person(scene, offers)
-    entry = next((one for one in reversed(scene.snapshot.entries) if one.event == Event.BREAKPOINT_SET and one.data.get("step") == step.id), None)
+    entry = next(
+        (one for one in reversed(scene.snapshot.entries) if one.event == Event.BREAKPOINT_SET and one.data.get("step") == step.id), None
+    )
     by = f"Breakpoint set by {ping(entry.actor)}." if entry else "Breakpoint of the plan."
     body = [blocks.section(f"{by} Nothing is running."), *_found(scene, step), step_lines.step_lines(scene, fold=True)]
     given = arguments.arguments(scene, step)
@@ -79,7 +82,11 @@ def for_confirmation(scene: Scene, offers: frozenset[str]) -> Card:
     if step is None:
         return by_person(scene, offers)
     where = words.card_link(scene, "confirm", "Confirm card ↓")
-    until = f", until {date(scene.run.deadline, now=scene.now)}. If nobody answers, the step expires and the run stops here" if scene.run.deadline else ""
+    until = (
+        f", until {date(scene.run.deadline, now=scene.now)}. If nobody answers, the step expires and the run stops here"
+        if scene.run.deadline
+        else ""
+    )
     says = f"Step {step.number} has its real values now. {where} in this thread, for {scene.approvers_plain}{until}."
     return _card(
         scene,
@@ -134,7 +141,8 @@ def _skip_words(scene: Scene, step: Step) -> str:
     if not lost:
         return "Nothing else needs its result."
     numbers = ranges([other.number for other in lost], final=" and ")
-    return f"Skip drops {'step' if len(lost) == 1 else 'steps'} {numbers} too, since {'it needs' if len(lost) == 1 else 'they need'} this result."
+    one = len(lost) == 1
+    return f"Skip drops {'step' if one else 'steps'} {numbers} too, since {'it needs' if one else 'they need'} this result."
 
 
 def in_doubt(scene: Scene, offers: frozenset[str]) -> Card:
@@ -163,13 +171,16 @@ def in_doubt(scene: Scene, offers: frozenset[str]) -> Card:
         fallback(f"In doubt: {scene.run.id} step {step.number}", escape(words.does(scene, step)), "Did it happen?"),
         [body, step_lines.step_lines(scene)],
         [_press(scene, ids.RUN_HAPPENED, step=step), _press(scene, ids.RUN_NOT_HAPPENED, step=step), _stop(scene)],
-        blocks.context("It happened: the run goes on, your note is kept as the result", f"It did not happen: step {step.number} runs{again}"),
+        blocks.context(
+            "It happened: the run goes on, your note is kept as the result", f"It did not happen: step {step.number} runs{again}"
+        ),
     )
 
 
 def frozen(scene: Scene, offers: frozenset[str]) -> Card:  # noqa: ARG001 — drawn like its neighbours
     """An admin holds everything."""
-    says = f"No run starts and no step starts. It goes on by itself after {inline(scene.command('cord') + ' thaw')} (admins). Stop still works."
+    thaw = inline(f"{scene.command('cord')} thaw")
+    says = f"No run starts and no step starts. It goes on by itself after {thaw} (admins). Stop still works."
     return _card(
         scene,
         f"{words.STANDS} Frozen · everything is held",
@@ -279,5 +290,5 @@ def finding(observation: Observation, limit: int = LONGEST_FINDING) -> str:
 def boxed(text: str, limit: int) -> str:
     """Several lines of somebody else's text, cut with the numbers that say so."""
     seen = arguments.readable(text)
-    kept = blocks.cut(seen, limit)
+    kept = cut(seen, limit)
     return seen if kept == seen else f"{kept}\n(the first {len(kept) - 1:,} of {len(seen):,} characters)"

@@ -1,9 +1,10 @@
 """The run card before there is a plan: planning, the second round, a question, and the three ways in which planning ends without one.
 
-Whatever ends here ran nothing, and each card says what to do next. The planner's question is a post of its own, since a redraw notifies nobody.
+Whatever ends here ran nothing, and each card says what to do next. The planner's question is a post of its own, since a redraw notifies
+nobody.
 """
 
-from bot.core.drafts import Question
+from bot.core.drafts import Part, Question
 from bot.core.run import Event, Hold, RunStatus
 from bot.core.snapshot import Attempt
 from handlers.views import blocks, ended_card, ids, record, words
@@ -25,7 +26,9 @@ def planning_card(scene: Scene) -> Card:
     return _card(
         scene,
         f"{words.WORKS} Planning",
-        fallback(f"Planning: {scene.run.id}", words.goal_in_text(scene), "nothing runs until the plan is graded and, if it needs it, approved"),
+        fallback(
+            f"Planning: {scene.run.id}", words.goal_in_text(scene), "nothing runs until the plan is graded and, if it needs it, approved"
+        ),
         blocks.line(blocks.said("Working out the steps. Nothing runs yet: the plan comes here first.")),
     )
 
@@ -47,7 +50,9 @@ def _waits_for_answer(scene: Scene) -> Card:
         scene,
         f"{words.WAITS} One question first",
         f"One question first: {scene.run.id}. Nothing runs until it is answered.",
-        blocks.line(blocks.said("The planner needs to know one thing; the question stands in this thread. Nothing runs before it is answered.")),
+        blocks.line(
+            blocks.said("The planner needs to know one thing; the question stands in this thread. Nothing runs before it is answered.")
+        ),
     )
 
 
@@ -57,9 +62,7 @@ def _card(scene: Scene, header: str, text: str, *lines: Element) -> Card:
         words.goal(scene),
         words.id_line(scene, date(scene.run.created_at, now=scene.now), _cut_note(scene)),
         blocks.rich(*lines),
-        *blocks.actions(
-            f"run:{scene.run.id}.{scene.run.version}", blocks.button(ids.RUN_CANCEL, scene.run.id, about=scene.run.id)
-        ),
+        *blocks.actions(f"run:{scene.run.id}.{scene.run.version}", blocks.button(ids.RUN_CANCEL, scene.run.id, about=scene.run.id)),
     ]
     return Card(text, made)
 
@@ -78,7 +81,9 @@ def question_card(scene: Scene) -> Card:
     if scene.run.reason is not Hold.QUESTION:
         return _answered(scene, question)
     choices = question.choices[: len(LETTERS)]
-    lines = [blocks.line(blocks.strong(f"{LETTERS[place]}  "), blocks.planned(outside(choice, 150))) for place, choice in enumerate(choices)]
+    lines = [
+        blocks.line(blocks.strong(f"{LETTERS[place]}  "), blocks.planned(outside(choice, 150))) for place, choice in enumerate(choices)
+    ]
     until = f" · planning waits until {date(scene.run.deadline, now=scene.now)}, then it ends" if scene.run.deadline else ""
     made: list[Block] = [
         blocks.header(f"{words.WAITS} One question first"),
@@ -102,7 +107,9 @@ def question_card(scene: Scene) -> Card:
 
 def _choice(scene: Scene, question: int, place: int) -> Element:
     value = ids.encode_choice(scene.run.id, question, place + 1)
-    return blocks.button(f"{ids.QUESTION_CHOOSE}.{place + 1}", value, label=LETTERS[place], about=f"the {ORDINALS[place + 1]} choice, {scene.run.id}")
+    return blocks.button(
+        f"{ids.QUESTION_CHOOSE}.{place + 1}", value, label=LETTERS[place], about=f"the {ORDINALS[place + 1]} choice, {scene.run.id}"
+    )
 
 
 def _answered(scene: Scene, question: Question) -> Card:
@@ -131,7 +138,9 @@ def failed(scene: Scene, last: Attempt | None, offers: frozenset[str] = NO_OFFER
     """No valid plan in the rounds there are."""
     rounds = {0: "Planning", 1: "One round", 2: "Two rounds"}.get(len(scene.snapshot.attempts), f"{len(scene.snapshot.attempts)} rounds")
     plan = scene.command("plan")
-    lines = [blocks.line(blocks.said(f"{rounds} gave no plan that passes the checks.{' The last faults:' if last and last.faults else ''}"))]
+    lines = [
+        blocks.line(blocks.said(f"{rounds} gave no plan that passes the checks.{' The last faults:' if last and last.faults else ''}"))
+    ]
     lines += [_faults(last.faults)] if last and last.faults else []
     lines.append(
         blocks.line(
@@ -152,25 +161,27 @@ def not_understood(scene: Scene, last: Attempt) -> Card:
     missed = sum(not part.understood for part in last.parts)
     known = "These parts were understood, this one was not:" if missed == 1 else f"Of these parts {missed} were not understood:"
     lines = [blocks.line(blocks.said(known if missed < len(last.parts) else "This was not understood:"))]
-    lines.append(blocks.bullets([_part(part.words, part.understood, part.notation, part.note, part.closest) for part in last.parts[:20]]))
+    lines.append(blocks.bullets([_part(part) for part in last.parts[:20]]))
     if last.suggestion:
         lines.append(blocks.line(blocks.strong("Next: "), blocks.said("try "), blocks.literal(one_line(last.suggestion, 300))))
     else:
-        lines.append(blocks.line(blocks.strong("Next: "), blocks.literal(f"{scene.command('cord')} help"), blocks.said(" shows what can be asked.")))
-    text = f"Not understood: {scene.run.id}. {count(missed, 'part')} of the ask {'was' if missed == 1 else 'were'} not understood; nothing ran."
+        lines.append(
+            blocks.line(blocks.strong("Next: "), blocks.literal(f"{scene.command('cord')} help"), blocks.said(" shows what can be asked."))
+        )
+    one = missed == 1
+    text = f"Not understood: {scene.run.id}. {count(missed, 'part')} of the ask {'was' if one else 'were'} not understood; nothing ran."
     return _ended(scene, f"{words.WRONG} Not understood", text, lines, "planned without a model", "nothing ran")
 
 
-def _part(said: str, understood: bool, notation: str, note: str, closest: tuple[str, ...]) -> list[Element]:
-    if understood:
-        after = [blocks.said(f" ({one_line(note, 100)})")] if note else []
-        return [blocks.said("✓ "), blocks.literal(one_line(notation or said, 200)), *after]
+def _part(part: Part) -> list[Element]:
+    note = [blocks.said(f" ({one_line(part.note, 100)})")] if part.note else []
+    if part.understood:
+        return [blocks.said("✓ "), blocks.literal(one_line(part.notation or part.words, 200)), *note]
     tools: list[Element] = []
-    for place, tool in enumerate(closest[:3]):
-        tools += [blocks.said(" — the closest tools are " if place == 0 and len(closest) > 1 else " — the closest tool is " if place == 0 else " and ")]
-        tools.append(blocks.literal(one_line(tool, 60)))
-    after = [blocks.said(f" ({one_line(note, 100)})")] if note else []
-    return [blocks.said("? "), blocks.literal(one_line(said, 200)), *tools, *after]
+    for place, tool in enumerate(part.closest[:3]):
+        first = " — the closest tools are " if len(part.closest) > 1 else " — the closest tool is "
+        tools += [blocks.said(" and " if place else first), blocks.literal(one_line(tool, 60))]
+    return [blocks.said("? "), blocks.literal(one_line(part.words, 200)), *tools, *note]
 
 
 def refused(scene: Scene) -> Card:
@@ -204,4 +215,3 @@ def _faults(faults: tuple[str, ...]) -> Element:
     if len(faults) > MOST_FAULTS:
         shown.append([blocks.said(f"and {count(len(faults) - MOST_FAULTS, 'more fault')}")])
     return blocks.bullets(shown)
-

@@ -7,6 +7,7 @@ somebody may have to act on it. The step log of a run that ended well may fold: 
 from collections.abc import Callable
 
 from bot.core.catalogue import Effect
+from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.core.run import StepStatus
 from handlers.views import arguments, blocks, words
@@ -93,7 +94,9 @@ def what_was_done(scene: Scene) -> Block:
     done = effects(scene)
     if not done:
         doubtful = open_effects(scene)
-        return blocks.rich(blocks.line(blocks.said("Nothing is known to have been changed or sent." if doubtful else "Nothing was changed or sent.")))
+        return blocks.rich(
+            blocks.line(blocks.said("Nothing is known to have been changed or sent." if doubtful else "Nothing was changed or sent."))
+        )
     listed = "; ".join(words.does(scene, step, done=True) for step in done[:4])
     more = f"; {count(len(done) - 4, 'more')}" if len(done) > 4 else ""
     return blocks.rich(blocks.line(blocks.strong("What was done: "), blocks.said(f"{listed}{more}.")))
@@ -117,12 +120,17 @@ def _ended(scene: Scene) -> bool:
 def _task(scene: Scene, step: Step) -> Block:
     state = words.state_of(scene, step)
     good = state.status is StepStatus.SUCCEEDED
-    said = {StepStatus.FAILED: ": failed", StepStatus.IN_DOUBT: ": in doubt", StepStatus.SKIPPED: ": left out", StepStatus.CANCELLED: ": cancelled"}
+    said = {
+        StepStatus.FAILED: ": failed",
+        StepStatus.IN_DOUBT: ": in doubt",
+        StepStatus.SKIPPED: ": left out",
+        StepStatus.CANCELLED: ": cancelled",
+    }
     title = f"{words.numbered(scene, step, done=good)}{said.get(state.status, '' if good else ': not started')}"
     return {
         "type": "task_card",
         "task_id": step.id,
-        "title": blocks.cut(title, 100),
+        "title": cut(title, 100),
         "status": "complete" if good else "error",
         "details": blocks.rich(blocks.line(blocks.literal(arguments.notation_text(scene, step)))),
         "output": blocks.rich(blocks.line(blocks.said(_outcome(scene, step)))),

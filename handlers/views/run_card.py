@@ -1,13 +1,13 @@
 """The run card: one message from the ask to the end, redrawn as the run goes. The eye finds the state first, always in the header.
 
-This module picks the card for the state and draws those of a run that moves. Planning, holds and endings have modules of their own. Every card
-of a run that can still be stopped has Stop, and Stop never asks back; no other button is red.
+This module picks the card for the state and draws those of a run that moves. Planning, holds and endings have modules of their own. Every
+card of a run that can still be stopped has Stop, and Stop never asks back; no other button is red.
 """
 
 from bot.core.run import LIVE, Event, Hold, RunStatus
-from handlers.views import blocks, ended_card, held_card, ids, planning_card, record, review_card, step_lines, words
+from handlers.views import blocks, ended_card, held_card, ids, plan_body, planning_card, record, step_lines, words
 from handlers.views.scene import NO_OFFERS, OFFER_BREAKPOINT, OFFER_REDIRECT, OFFER_SHOW_STEPS, Block, Card, Element, Scene
-from handlers.views.text import count, date, duration, fallback, joined, ping
+from handlers.views.text import count, date, duration, escape, fallback, joined, ping
 
 REDIRECT_HINT = "Reply in this thread to change what is still to come."
 
@@ -29,13 +29,10 @@ def run_card(scene: Scene, *, offers: frozenset[str] = NO_OFFERS, plain: bool = 
 
 
 def _moving(scene: Scene, offers: frozenset[str]) -> Card:
-    made = {
-        RunStatus.QUEUED: queued,
-        RunStatus.RUNNING: running,
-        RunStatus.PAUSING: pausing,
-        RunStatus.STOPPING: stopping,
-    }.get(scene.run.status)
-    return made(scene, offers) if made else answering(scene)
+    status = scene.run.status
+    if status in (RunStatus.QUEUED, RunStatus.RUNNING):
+        return queued(scene, offers) if status is RunStatus.QUEUED else running(scene, offers)
+    return {RunStatus.PAUSING: pausing, RunStatus.STOPPING: stopping}.get(status, answering)(scene)
 
 
 def in_review(scene: Scene) -> Card:
@@ -53,14 +50,14 @@ def in_review(scene: Scene) -> Card:
 
 def all_read(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
     """A plan that only reads was let go without an approval: what it will read, and that Stop works."""
-    body, _ = review_card.plan_body(scene)
+    body, _ = plan_body.plan_body(scene)
     state = f"{words.WORKS} Queued · reads only" if scene.run.status is RunStatus.QUEUED else f"{words.RUNS} Running · reads only"
     made = [
         blocks.header(state),
         words.goal(scene),
         words.id_line(scene, words.step_counts(scene)),
         *body,
-        review_card.order(scene),
+        *plan_body.order(scene),
         blocks.context(_no_approval(scene)),
         *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=_menu(scene, offers)),
     ]
@@ -95,10 +92,10 @@ def running(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
         *([blocks.context(_no_approval(scene))] if _released(scene) else []),
         *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, *([ids.RUN_SHOW_ALL] if long else []), menu=_menu(scene, offers)),
     ]
-    return Card(fallback(f"Running: {scene.run.id}", step_lines.done_of(scene), words.escape(doing)), made)
+    return Card(fallback(f"Running: {scene.run.id}", step_lines.done_of(scene), escape(doing)), made)
 
 
-def pausing(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
+def pausing(scene: Scene) -> Card:
     """No step starts; what runs finishes."""
     left = len(step_lines.running_steps(scene))
     state = f"{count(left, 'step')} still {'runs' if left == 1 else 'run'}" if left else "nothing runs any more"
@@ -117,7 +114,7 @@ def pausing(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
     return Card(f"Pausing: {scene.run.id} · no further step starts; {state}", made)
 
 
-def stopping(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:  # noqa: ARG001 — drawn like its neighbours; nothing can be pressed
+def stopping(scene: Scene) -> Card:
     """No step starts; what runs is being cancelled. Nothing to press: it cannot be taken back."""
     left = len(step_lines.running_steps(scene))
     state = f"{count(left, 'step')} {'is' if left == 1 else 'are'} being cancelled" if left else "nothing runs any more"
@@ -177,4 +174,5 @@ def _released(scene: Scene) -> bool:
 
 
 def _no_approval(scene: Scene) -> str:
-    return f"No approval needed: in this workspace, plans that only read may run without one (policy *{scene.policy_name}*). Stop works at any time."
+    policy = f"(policy *{scene.policy_name}*)"
+    return f"No approval needed: in this workspace, plans that only read may run without one {policy}. Stop works at any time."

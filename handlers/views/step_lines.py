@@ -1,7 +1,7 @@
 """One line for each step of a run: its mark, its number, what it does, how it stands.
 
-At most a dozen lines stand on a card. Of long plans the finished steps fold into one line first, then the far future; what failed, is in doubt,
-is held or runs is never folded. Symbol and word always stand together.
+At most a dozen lines stand on a card. Of long plans the finished steps fold into one line first, then the far future; what failed, is in
+doubt, is held or runs is never folded. Symbol and word always stand together.
 """
 
 from collections.abc import Sequence

@@ -1,8 +1,8 @@
 """Outside text made fit to be shown: nothing in it can ping, link, style, hide or run over.
 
 Two places exist for it. In rich text and plain text it is literal, so it only has to be visible, short and isolated. In mrkdwn (our own
-sentences, and the `text` of a message) it is escaped once as well, and a value is shown as short code made by `inline`. Lengths are UTF-16
-units, as Slack counts them; cuts never fall inside a character that people see as one.
+sentences, and the `text` of a message) it is escaped once as well, and a value is shown as short code made by `inline`. Lengths are
+UTF-16 units, as Slack counts them; cuts never fall inside a character that people see as one.
 """
 
 import re

@@ -1,7 +1,7 @@
 """The words and lines that every card of a run has in common: state, goal, id, risk, people, steps.
 
-A step is named by code (`does`), from its tool and its real target; what the planner says of it is never the name. A person is named by a link
-to the profile, which notifies nobody; cards that want somebody's attention use `text.ping`.
+A step is named by code (`does`), from its tool and its real target; what the planner says of it is never the name. A person is named by a
+link to the profile, which notifies nobody; cards that want somebody's attention use `text.ping`.
 """
 
 from bot.core.characters import cut

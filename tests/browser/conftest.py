@@ -15,10 +15,10 @@ from bot.workspace.server import Workspace, start_workspace
 from tests.browser import tiny_app
 
 FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking", "--disable-component-update", "--disable-sync",
+    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync",
 ]
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "http_proxy", "https_proxy")
 PATIENCE_MS = 8_000
 
 OpenPage = Callable[..., Awaitable[Page]]
@@ -62,21 +62,26 @@ async def workspace(chromium: str, tmp_path: Path) -> AsyncIterator[Workspace]:
 @pytest_asyncio.fixture(loop_scope="session")
 async def client(workspace: Workspace) -> AsyncIterator[AsyncWebClient]:
     """The tiny bot, connected; yields its client."""
-    with pytest.MonkeyPatch.context() as env:  # the client sends even loopback through a proxy that the environment names
-        for name in PROXIES:
-            env.delenv(name, raising=False)
-        web = AsyncWebClient(token=workspace.bot_token, base_url=f"{workspace.url}/api/")
-        handler = AsyncSocketModeHandler(tiny_app.build(web), app_token=workspace.app_token)
-        await handler.connect_async()
-        await workspace.wait_connected()
-        yield web
-        await handler.close_async()
+    web = AsyncWebClient(token=workspace.bot_token, base_url=f"{workspace.url}/api/")
+    handler = AsyncSocketModeHandler(tiny_app.build(web), app_token=workspace.app_token)
+    await handler.connect_async()
+    await workspace.wait_connected()
+    yield web
+    await handler.close_async()
+
+
+@pytest.fixture
+def complaints() -> list[str]:
+    """What the pages complained about; a test that provokes something takes it out again."""
+    return []
 
 
 @pytest_asyncio.fixture(loop_scope="session")
-async def open_page(browser: Browser, workspace: Workspace, client: AsyncWebClient) -> AsyncIterator[OpenPage]:
-    """`await open_page("approver")`: a page of its own browser profile; at the end none may have logged an error or broken the content policy."""
-    complaints: list[str] = []
+async def open_page(browser: Browser, workspace: Workspace, client: AsyncWebClient, complaints: list[str]) -> AsyncIterator[OpenPage]:
+    """`await open_page("approver")`: a page in a browser profile of its own.
+
+    At the end none of them may have logged an error or a warning, opened a dialog, or asked anything of another server.
+    """
     contexts = []
 
     async def open_one(person: str = "requester", *, at: str = "ops", greet: bool = False, width: int = 1280) -> Page:
@@ -87,7 +92,7 @@ async def open_page(browser: Browser, workspace: Workspace, client: AsyncWebClie
         page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
         page.on("pageerror", lambda error: complaints.append(str(error)))
         page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: None if request.url.startswith((workspace.url, "data:")) else complaints.append(f"outside: {request.url}"))
+        page.on("request", lambda request: complaints.extend([] if request.url.startswith((workspace.url, "data:")) else [request.url]))
         if not greet:
             await page.add_init_script("localStorage.setItem('pullcord.greeted', 'yes')")
         await page.goto(f"{workspace.front_page}#as={person}&at={at}")

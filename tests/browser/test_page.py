@@ -1,13 +1,14 @@
 """The page in a real browser: talk, cards, forms, private answers, other people, and text that wants to be more than text."""
 
 import re
+from pathlib import Path
 
 import pytest
 from playwright.async_api import Locator, Page, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.workspace.server import Workspace
-from tests.browser.conftest import OpenPage
+from bot.workspace.server import Workspace, start_workspace
+from tests.browser.conftest import PATIENCE_MS, OpenPage
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 
@@ -46,7 +47,8 @@ async def test_a_click_redraws_the_card_without_a_reload_for_everyone_who_looks(
 
     await approver.get_by_test_id("thread").get_by_role("button", name="Approve").click()
 
-    await expect(card.locator("..").get_by_role("heading", name="Approved by approver")).to_be_visible()
+    await expect(card).to_have_count(0)
+    await expect(requester.get_by_test_id("thread").get_by_role("heading", name="Approved by approver")).to_be_visible()
     await expect(requester.get_by_role("button", name="Approve")).to_have_count(0)
     await expect(requester.get_by_role("button", name="Stop")).to_be_visible()
 
@@ -160,6 +162,8 @@ async def test_another_person_sees_other_channels_and_acts_under_their_own_name(
     await expect(page.get_by_test_id("message").filter(has_text="hello from outside")).to_contain_text("guest")
     await page.reload()
     await expect(people).to_have_value("U0GUEST")
+    await people.select_option("partner")
+    await expect(page.get_by_test_id("channel-partners")).to_have_attribute("aria-current", "page")
 
 
 async def test_a_channel_with_something_new_is_marked_until_it_is_looked_at(open_page: OpenPage) -> None:
@@ -194,6 +198,47 @@ async def test_home_and_shortcuts_open_forms(open_page: OpenPage) -> None:
     await page.get_by_test_id("home").get_by_role("button", name="New plan").click()
 
     await expect(modal).to_be_visible()
+
+
+async def test_the_direct_message_with_the_app_is_a_place_like_any_other(open_page: OpenPage, client: AsyncWebClient) -> None:
+    page = await open_page()
+    await page.get_by_test_id("channel-pullcord").click()
+
+    await say(page, "only for you")
+    await expect(page.get_by_test_id("message")).to_contain_text("only for you")
+    await client.chat_postMessage(channel="U0REQUESTER", text="and for you")
+
+    await expect(page.get_by_test_id("message").filter(has_text="and for you")).to_be_visible()
+
+
+async def test_a_thread_says_that_the_app_is_at_work_and_offers_what_to_ask(open_page: OpenPage, client: AsyncWebClient) -> None:
+    page = await open_page()
+    await open_card(page)
+    ts = await page.locator("#messages").get_by_test_id("message").get_attribute("data-ts")
+
+    await client.assistant_threads_setStatus(channel_id="C0OPS", thread_ts=ts, status="is thinking…")
+    prompts = [{"title": "How far?", "message": "status"}]
+    await client.assistant_threads_setSuggestedPrompts(channel_id="C0OPS", thread_ts=ts, prompts=prompts)
+
+    await expect(page.get_by_text("Pullcord is thinking…")).to_be_visible()
+    await page.get_by_role("button", name="How far?").click()
+    await expect(page.get_by_test_id("thread-composer")).to_have_value("status")
+
+
+async def test_a_link_to_a_message_here_opens_it_in_the_page(open_page: OpenPage, client: AsyncWebClient) -> None:
+    page = await open_page()
+    far = await client.chat_postMessage(channel="C0GENERAL", text="the far message")
+    reply = await client.chat_postMessage(channel="C0GENERAL", thread_ts=far["ts"], text="its reply")
+    links = [(await client.chat_getPermalink(channel="C0GENERAL", message_ts=one["ts"]))["permalink"] for one in (far, reply)]
+    await client.chat_postMessage(channel="C0OPS", text=f"<{links[0]}|card> and <{links[1]}|reply>")
+
+    await page.get_by_role("link", name="reply").click()
+
+    await expect(page.get_by_test_id("thread").get_by_test_id("message").filter(has_text="its reply")).to_be_visible()
+    await expect(page.locator("#messages")).to_contain_text("the far message")
+    fresh = await page.context.new_page()
+    await fresh.goto(links[0])
+    await expect(fresh.get_by_test_id("thread").get_by_test_id("message").filter(has_text="its reply")).to_be_visible()
 
 
 async def test_own_messages_can_be_changed_and_deleted_and_any_can_be_reacted_to(open_page: OpenPage) -> None:
@@ -245,7 +290,9 @@ async def test_a_click_that_nobody_takes_is_not_silent(open_page: OpenPage) -> N
     await expect(card.get_by_role("button", name="Deaf")).to_be_enabled()
 
 
-HOSTILE = "<img src=x onerror=alert(1)> <script>alert(2)</script> <!channel> <javascript:alert(3)|click me> [x](javascript:alert(4)) &lt;b&gt;"
+HOSTILE = (
+    "<img src=x onerror=alert(1)> <script>alert(2)</script> <!channel> <javascript:alert(3)|click me> [x](javascript:alert(4)) &lt;b&gt;"
+)
 
 
 async def test_hostile_text_stays_text_wherever_it_stands(open_page: OpenPage, client: AsyncWebClient) -> None:
@@ -270,23 +317,29 @@ async def test_hostile_text_stays_text_wherever_it_stands(open_page: OpenPage, c
     assert await page.locator("#messages a[href^='javascript']").count() == 0
 
 
+MARKED = (
+    "*bold* _it_ ~gone~ `code *no*` 2*3*4 snake_case_name <https://example.com/a|label> <@U0APPROVER> <#C0GENERAL> :eyes: :nope:"
+    " <https://evil.example|bank.example>"
+    "\n&gt; quoted\n```\nfence *no*\n```"
+)
+
+
 async def test_marks_in_text_mean_what_they_mean_in_slack(open_page: OpenPage, client: AsyncWebClient) -> None:
     page = await open_page()
 
-    await client.chat_postMessage(channel="C0OPS", text=(
-        "*bold* _it_ ~gone~ `code *no*` 2*3*4 snake_case_name <https://example.com/a|label> <@U0APPROVER> <#C0GENERAL> :eyes: :nope:\n&gt; quoted\n```\nfence *no*\n```"
-    ))
+    await client.chat_postMessage(channel="C0OPS", text=MARKED)
 
     message = page.get_by_test_id("message")
     for tag, words in (("strong", "bold"), ("em", "it"), ("s", "gone"), ("blockquote", "quoted"), ("pre", "fence *no*"), ("a", "label")):
-        await expect(message.locator(tag)).to_have_text(words)
+        await expect(message.locator(tag).first).to_have_text(words)
+    await expect(message).to_contain_text("bank.example (really evil.example)")
     for words in ("code *no*", "2*3*4 snake_case_name", "@approver", "👀 :nope:"):
         await expect(message).to_contain_text(words)
     await message.get_by_role("button", name="#general").click()
     await expect(page.get_by_role("heading", name="#general")).to_be_visible()
 
 
-async def test_a_block_that_is_not_known_is_seen_to_be_missing(open_page: OpenPage, workspace: Workspace) -> None:
+async def test_a_block_that_is_not_known_is_seen_to_be_missing(open_page: OpenPage) -> None:
     page = await open_page()
 
     shown = await page.evaluate("""async () => {
@@ -330,11 +383,23 @@ async def test_on_a_narrow_screen_the_rail_folds_and_the_thread_covers(open_page
     assert await page.evaluate("document.documentElement.scrollWidth") == 390
 
 
-async def test_a_stopped_workspace_is_said_to_be_gone(open_page: OpenPage, workspace: Workspace) -> None:
+async def test_a_workspace_that_comes_back_is_found_again(
+    open_page: OpenPage, workspace: Workspace, complaints: list[str], tmp_path: Path,
+) -> None:
     page = await open_page()
-    await expect(page.get_by_text("Connection lost. Reconnecting…")).to_be_hidden()
-    await page.evaluate("window.EventSource = class { addEventListener(kind, listener) { if (kind === 'error') setTimeout(listener); } close() {} }")
+    await say(page, "before")
+    await expect(page.get_by_test_id("message")).to_contain_text("before")
+    gone = page.get_by_text("Connection lost. Reconnecting…")
+    await expect(gone).to_be_hidden()
 
-    await page.get_by_test_id("person-switch").select_option("member")
+    await workspace.stop()
+    await expect(gone).to_be_visible()
+    await page.get_by_test_id("composer").fill("kept")
+    again = await start_workspace(data=tmp_path / "data", port=int(workspace.url.rpartition(":")[2]), manifest=tmp_path / "manifest.yml")
 
-    await expect(page.get_by_text("Connection lost. Reconnecting…")).to_be_visible()
+    await expect(gone).to_be_hidden(timeout=PATIENCE_MS)
+    await expect(page.get_by_test_id("composer")).to_have_value("kept")
+    await page.get_by_test_id("composer").press("Enter")
+    await expect(page.get_by_test_id("message").filter(has_text="kept")).to_be_visible()
+    await again.stop()
+    complaints[:] = [words for words in complaints if "ERR_" not in words]

@@ -21,7 +21,7 @@ features:
     - {name: Plan from this message, type: message, callback_id: plan_from, description: Ask with these words}
 oauth_config:
   scopes:
-    bot: [app_mentions:read, channels:history, channels:read, chat:write, commands, groups:history, im:history, im:write, reactions:write, users:read]
+    bot: [app_mentions:read, channels:history, channels:read, chat:write, commands, im:history, im:write, users:read]
 settings:
   event_subscriptions: {bot_events: [app_mention, app_home_opened, message.channels, message.im]}
   interactivity: {is_enabled: true}
@@ -38,10 +38,8 @@ def button(text: str, action: str, **more: Any) -> dict[str, Any]:
 
 
 def card(state: str, ask: str, *buttons: dict[str, Any]) -> list[dict[str, Any]]:
-    blocks: list[dict[str, Any]] = [
-        {"type": "header", "text": plain(state)},
-        {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [{"type": "text", "text": ask, "style": {"bold": True}}]}]},
-    ]
+    goal = {"type": "rich_text_section", "elements": [{"type": "text", "text": ask, "style": {"bold": True}}]}
+    blocks: list[dict[str, Any]] = [{"type": "header", "text": plain(state)}, {"type": "rich_text", "elements": [goal]}]
     return [*blocks, {"type": "actions", "elements": list(buttons)}] if buttons else blocks
 
 
@@ -76,7 +74,8 @@ def on_messages(app: AsyncApp) -> None:
     async def mentioned(event: dict[str, Any], client: AsyncWebClient) -> None:
         ask = event["text"].partition("> ")[2]
         await client.chat_postMessage(
-            channel=event["channel"], thread_ts=event.get("thread_ts", event["ts"]), text=f"Needs approval: {ask}", blocks=card("Needs approval", ask, *OPEN_BUTTONS),
+            channel=event["channel"], thread_ts=event.get("thread_ts", event["ts"]), text=f"Needs approval: {ask}",
+            blocks=card("Needs approval", ask, *OPEN_BUTTONS),
         )
 
     @app.event("message")
@@ -85,7 +84,8 @@ def on_messages(app: AsyncApp) -> None:
 
     @app.event("app_home_opened")
     async def home(event: dict[str, Any], client: AsyncWebClient) -> None:
-        await client.views_publish(user_id=event["user"], view={"type": "home", "blocks": card("Waiting for you", "Nothing", button("New plan", "ask"))})
+        blocks = card("Waiting for you", "Nothing", button("New plan", "ask"))
+        await client.views_publish(user_id=event["user"], view={"type": "home", "blocks": blocks})
 
     @app.command("/plan")
     async def plan(ack: Any, command: dict[str, Any], client: AsyncWebClient) -> None:
@@ -103,7 +103,8 @@ def on_clicks(app: AsyncApp) -> None:
         await ack()
         if body["user"]["name"] == "requester":
             await client.chat_postEphemeral(
-                channel=body["channel"]["id"], user=body["user"]["id"], thread_ts=body["message"]["thread_ts"], text="Not approved: you asked for it yourself.",
+                channel=body["channel"]["id"], user=body["user"]["id"], thread_ts=body["message"]["thread_ts"],
+                text="Not approved: you asked for it yourself.",
             )
             return
         await redraw(client, body, card(f"Approved by {body['user']['name']}", "Running", button("Stop", "stop", style="danger")))

@@ -7,6 +7,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
 
+import aiohttp
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.async_app import AsyncApp
 from slack_sdk.errors import SlackApiError
@@ -85,6 +86,14 @@ class Listener:
             if kind in (event.get("type"), event.get("subtype")):
                 return event
 
+    async def events(self, *kinds: str) -> dict[str, Payload]:
+        """One event of each of these types or subtypes, in whatever order they come."""
+        found: dict[str, Payload] = {}
+        while set(kinds) - set(found):
+            event = (await self.next()).get("event", {})
+            found[event.get("subtype", event.get("type", ""))] = event
+        return found
+
 
 async def say_nothing(body: Payload, client: AsyncWebClient) -> None:
     """Acknowledge with nothing."""
@@ -105,8 +114,6 @@ async def listening(workspace: Workspace, *, answering: Answering = say_nothing)
 @asynccontextmanager
 async def raw_socket(workspace: Workspace) -> AsyncIterator[Any]:
     """A Socket Mode connection with no library, for a bot that does not acknowledge; its hello has been read."""
-    import aiohttp
-
     opened = await AsyncWebClient(base_url=f"{workspace.url}/api/").apps_connections_open(app_token=workspace.app_token)
     async with aiohttp.ClientSession() as http, http.ws_connect(opened["url"]) as socket:
         hello = await socket.receive_json()

@@ -32,6 +32,8 @@ def option(text: str = "a", value: str = "a") -> dict[str, Any]:
 
 
 TASK = {"type": "task_card", "task_id": "1", "title": "t", "status": "pending"}
+GROUP = {"label": plain("g"), "options": [option()]}
+ENTRY = {"type": "plain_text_input", "action_id": "i"}
 TABLE = {"type": "table", "rows": [[{"type": "raw_text", "text": "x"}]]}
 
 BAD: list[tuple[str, Blocks, str]] = [
@@ -62,11 +64,11 @@ BAD: list[tuple[str, Blocks, str]] = [
     ("much markdown", [{"type": "markdown", "text": "x" * 7_000}] * 2, "must be less than 12001 characters together"),
     ("bad status", [TASK | {"status": "soon"}], "[json-pointer:/blocks/0/status]"),
     ("two plans", [{"type": "plan", "title": "p", "tasks": [TASK]}] * 2, "Cannot have more than 1 plan block"),
-    ("51 tasks", [{"type": "plan", "title": "p", "tasks": [TASK | {"task_id": str(n)} for n in range(51)]}], "no more than 50 items allowed"),
+    ("51 tasks", [{"type": "plan", "title": "p", "tasks": [TASK] * 51}], "no more than 50 items allowed"),
     ("plan with a text object", [{"type": "plan", "title": plain("p")}], "must be a string [json-pointer:/blocks/0/title]"),
     ("alert in a message", [{"type": "alert", "text": plain("x")}], "unsupported type: alert"),
-    ("options and groups", [actions(select([option()]) | {"option_groups": [{"label": plain("g"), "options": [option()]}]})], "exactly one of"),
-    ("input without label", [{"type": "input", "element": {"type": "plain_text_input", "action_id": "i"}}], "missing required field: label"),
+    ("options and groups", [actions(select([option()]) | {"option_groups": [GROUP]})], "exactly one of"),
+    ("input without label", [{"type": "input", "element": ENTRY}], "missing required field: label"),
 ]
 
 

@@ -1,5 +1,7 @@
 """Every method through Slack's own client, in the shape in which that sends it."""
 
+import json
+
 import aiohttp
 from slack_sdk.web.async_client import AsyncWebClient
 
@@ -172,8 +174,6 @@ async def test_a_permalink_leads_people_to_the_message(slack: AsyncWebClient, wo
 
 async def test_flat_carriers_bring_structures_as_json_text(workspace: Workspace) -> None:
     """Form, multipart and query do what a JSON body does, team_id is taken and ignored."""
-    import json
-
     blocks = json.dumps(card(button()))
     fields = {"channel": "C0OPS", "text": "x", "blocks": blocks, "team_id": "T0HOME"}
     head = {"Authorization": f"Bearer {workspace.bot_token}"}
@@ -207,3 +207,10 @@ async def test_a_client_of_another_workspace_is_a_stranger(workspace: Workspace)
     client.token = "xoxb-other"
 
     assert (await refusal(client.conversations_info(channel="C0OPS")))["error"] == "invalid_auth"
+
+
+async def test_an_update_of_the_blocks_alone_leaves_the_text(slack: AsyncWebClient) -> None:
+    ts = (await slack.chat_postMessage(channel="C0OPS", text="kept"))["ts"]
+    after = await slack.api_call("chat.update", json={"channel": "C0OPS", "ts": ts, "blocks": card()})
+
+    assert (after["text"], len(after["message"]["blocks"])) == ("kept", 2)

@@ -1,7 +1,7 @@
 """An everyday ask, cut into clauses: "read a.md, then summarize it" is two.
 
-What stands in quotes or angle brackets and what is an address is one piece and is never cut. Strong separators ("then", a full stop, `;`, a new
-line) always cut; weak ones (a comma, "and") only where the whole was not understood, because "read a.md and b.md" is one clause.
+What stands in quotes or angle brackets and what is an address is one piece and is never cut. Strong separators ("then", a full stop, `;`, a
+new line) always cut; weak ones (a comma, "and") only where the whole was not understood, because "read a.md and b.md" is one clause.
 """
 
 import re

@@ -7,7 +7,7 @@ from difflib import SequenceMatcher
 from bot.core.catalogue import Catalogue, ToolSpec
 
 WORD = re.compile(r"[a-z]{3,}")
-IDLE = frozenset("the and then for from with into that this them its all any are was not you can please when use what does one".split())
+IDLE = frozenset(("the", "and", "then", "for", "from", "with", "into", "that", "this", "them", "its", "all", "any", "not", "you"))
 ENOUGH = 0.45  # below this a tool has nothing to do with the words
 SHOWN = 2
 

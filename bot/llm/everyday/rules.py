@@ -55,8 +55,8 @@ def _search(match: Match, scene: Scene) -> Scene:
     plain = not re.fullmatch(QUOTED, query)
     if plain and (" " in query or len(query) > WORDS_LIMIT):
         raise NotRead('put the words to search for in "quotes"', try_instead=f'search for "{query}"')
-    path = path_of(match["path"]) if match["path"] and match["path"].casefold() not in ("files", "the files") else None
-    return scene.add("files.search", "search", query=unquoted(query), path=path)
+    anywhere = match["path"] is None or match["path"].casefold() in ("files", "the files")
+    return scene.add("files.search", "search", query=unquoted(query), path=None if anywhere else unquoted(match["path"]))
 
 
 def _summarize(match: Match, scene: Scene) -> Scene:
@@ -82,7 +82,7 @@ def _delete(match: Match, scene: Scene) -> Scene:
     return scene
 
 
-def _delete_it(match: Match, scene: Scene) -> Scene:
+def _delete_it(_: Match, scene: Scene) -> Scene:
     """ "delete it" right after a file was read or written means that file, and nothing else."""
     step = scene.steps[-1] if scene.steps else None
     if step is None or step.tool not in ("files.read", "files.write"):
@@ -106,7 +106,7 @@ def _tell(match: Match, scene: Scene) -> Scene:
     return scene.add("slack.post_message", "post", channel=channel_of(match["channel"]), text=words[:1].upper() + words[1:])
 
 
-def _thread(match: Match, scene: Scene) -> Scene:
+def _thread(_: Match, scene: Scene) -> Scene:
     return opened("the thread", scene)
 
 
@@ -115,7 +115,7 @@ def _wait(match: Match, scene: Scene) -> Scene:
     return scene.add("time.wait", "wait", seconds=int(seconds) if seconds.is_integer() else seconds)
 
 
-def _now(match: Match, scene: Scene) -> Scene:
+def _now(_: Match, scene: Scene) -> Scene:
     return scene.add("time.now", "time")
 
 
@@ -133,7 +133,7 @@ def _phrases(*table: tuple[str, Rule]) -> Sequence[tuple[re.Pattern[str], Rule]]
 
 COUNT = r"(?P<count>\d{1,5}(?:\.\d{1,2})?|an?|one|two|three|four|five|six|ten)"
 SENTENCES = rf"(?: in (?:about )?{COUNT} sentences?)?"
-FILES = r"(?P<path>(?:the )?files|\S+)"
+FILES = rf"(?:the folder )?(?P<path>(?:the )?files|{QUOTED}|\S+)"
 INTO = rf"(?P<path>(?:the file |a (?:new )?file (?:called |named )?)?(?:{QUOTED}|\S+))"
 PHRASES = _phrases(
     (r"(?:what time is it|what(?:'s|’s| is) the time|tell me the time|(?:get|check|show)(?: me)? the time)(?: now)?", _now),
@@ -149,7 +149,10 @@ PHRASES = _phrases(
     (rf"(?:search for|search|grep(?: for)?) (?P<query>.+?)(?: in {FILES})?", _search),
     (r"find (?P<query>\S+) in (?P<path>(?:the )?files|\S*[/.]\S*)", _search),
     (rf"(?:summari[sz]e|sum up)(?: (?P<thing>.+?))?{SENTENCES}", _summarize),
-    (rf"(?:write|make|give me|create) (?:a (?:short |brief |quick )?)?summary of (?P<thing>.+?){SENTENCES}(?: (?:to|into|as|in) {INTO})?", _summary_of),
+    (
+        rf"(?:write|make|give me|create) (?:a (?:short |brief )?)?summary of (?P<thing>.+?){SENTENCES}(?: (?:to|into|as|in) {INTO})?",
+        _summary_of,
+    ),
     (r"(?:delete|remove|erase) (?:it|that|this|the file)", _delete_it),
     (r"(?:delete|remove|erase) (?P<places>.+)", _delete),
     (rf"let {CH} know (?:that )?(?P<text>.+)", _tell),

@@ -22,11 +22,11 @@ NAMED = {
     "text": tuple(TEXTS),
 }
 NAMES = {
-    **{word: "matches" for word in ("match", "matches", "hits", "findings", "search results")},
-    **{word: "messages" for word in ("messages", "message", "channel", "conversation", "discussion")},
-    **{word: "contents" for word in ("content", "contents")},
-    **{word: "list" for word in ("list", "files", "file list", "list of files")},
-    **{word: "text" for word in ("text", "texts", "result", "results", "output", "answer", "note", "notes")},
+    **dict.fromkeys(("match", "matches", "hits", "findings", "search results"), "matches"),
+    **dict.fromkeys(("messages", "message", "channel", "conversation", "discussion"), "messages"),
+    **dict.fromkeys(("content", "contents"), "contents"),
+    **dict.fromkeys(("list", "files", "file list", "list of files"), "list"),
+    **dict.fromkeys(("text", "texts", "result", "results", "output", "answer", "note", "notes"), "text"),
     **{word: word for word in ("summary", "page", "file", "time")},
     **{"summaries": "summary", "web page": "page", "article": "page", "website": "page"},
 }
@@ -68,7 +68,7 @@ def _pronoun(word: str, scene: Scene, *, verb: str, notation: str) -> str:
     step = scene.last(tuple(TEXTS))
     if not step:
         raise NotRead(f"needs something to {verb} first", notation=notation)
-    together = []
+    together: list[Step] = []
     for earlier in reversed(scene.steps):
         if earlier.tool != step.tool or step.tool not in ("files.read", "web.fetch", "text.summarize"):
             break
@@ -78,7 +78,8 @@ def _pronoun(word: str, scene: Scene, *, verb: str, notation: str) -> str:
 
 
 def _a(kind: str) -> str:
-    return {"matches": "matches", "messages": "messages", "contents": "a file", "time": "the time", "text": "a result"}.get(kind, f"a {kind}")
+    words = {"matches": "matches", "messages": "messages", "contents": "a file", "time": "the time", "text": "a result"}
+    return words.get(kind, f"a {kind}")
 
 
 def opened(place: str, scene: Scene) -> Scene:

@@ -34,7 +34,7 @@ def upgrade(url: str) -> None:
             engines.patiently(lambda: _upgrade(engine.connect()))
     except CommandError as fault:
         raise ConfigurationError(f"PULLCORD_DATABASE_URL: {path} was made by another version of Pullcord: {fault}") from fault
-    except (DBAPIError, OSError) as fault:
+    except engines.FAULTS as fault:
         cause = fault.orig if isinstance(fault, DBAPIError) else fault
         raise ConfigurationError(f"PULLCORD_DATABASE_URL: {path} cannot be used: {cause}") from fault
     finally:
@@ -42,7 +42,7 @@ def upgrade(url: str) -> None:
 
 
 def _upgrade(conn: Connection) -> None:
-    with conn, conn.begin():
+    with conn, engines.begin_writing(conn):
         command.upgrade(configuration(conn), "head")
         broken = conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall() if conn.dialect.name == "sqlite" else []
         if broken:

@@ -4,7 +4,7 @@ The same checker answers `blocks.validate`, posting and `views.*`, so what the f
 """
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from typing import Any
 
 from bot.workspace.block_kit.blocks import BLOCKS, SURFACES
@@ -116,26 +116,26 @@ def _messages(problems: Problems) -> list[str]:
 
 def _across(blocks: list[Json], pointer: str) -> Problems:
     problems: Problems = []
-    _unique(((f"{pointer}/{place}/block_id", block.get("block_id")) for place, block in enumerate(blocks)), "block_id", problems)
-    for place, block in enumerate(blocks):
-        actions = ((f"{at}/action_id", part.get("action_id")) for at, part in parts(block, f"{pointer}/{place}") if "type" in part)
-        _unique(actions, "action_id", problems)
+    inside = [list(parts(block, f"{pointer}/{place}")) for place, block in enumerate(blocks)]
+    _unique(((found[0][0], block.get("block_id")) for found, block in zip(inside, blocks, strict=True)), "block_id", problems)
+    for found in inside:
+        _unique(((at, part.get("action_id")) for at, part in found), "action_id", problems)
     for kind, words in ONE_PER_MESSAGE.items():
         for place in [place for place, block in enumerate(blocks) if block["type"] == kind][1:]:
             note(problems, f"{pointer}/{place}", words, kind="max_items", expected=1, got=kind)
     _sum(blocks, "markdown", MOST_MARKDOWN, pointer, problems)
     _sum(blocks, "table", MOST_IN_TABLES, pointer, problems)
-    focused = [at for at, part in parts(blocks, pointer) if part.get("focus_on_load")]
+    focused = [at for found in inside for at, part in found if part.get("focus_on_load")]
     for at in focused[1:]:
         note(problems, f"{at}/focus_on_load", "only one element may have focus_on_load", kind="max_items", expected=1, got=len(focused))
     return problems
 
 
-def _unique(found: Iterator[tuple[str, Any]], name: str, problems: Problems) -> None:
+def _unique(found: Iterable[tuple[str, Any]], name: str, problems: Problems) -> None:
     seen: set[str] = set()
     for pointer, value in found:
         if value is not None and value in seen:
-            note(problems, pointer, f"`{name}` already exists: {value}", kind="unique", expected="unique", got=value)
+            note(problems, f"{pointer}/{name}", f"`{name}` already exists: {value}", kind="unique", expected="unique", got=value)
         elif value is not None:
             seen.add(value)
 

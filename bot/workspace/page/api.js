@@ -39,7 +39,8 @@ async function call(method, path, body) {
     throw new ServerError("unreachable", 0);
   }
   const data = await response.json().catch(() => null);
-  if (!response.ok || data === null || data.ok === false) throw new ServerError(data?.error ?? `status ${response.status}`, response.status, data?.detail);
+  if (!response.ok || data === null || data.ok === false)
+    throw new ServerError(data?.error ?? `status ${response.status}`, response.status, data?.detail);
   return data;
 }
 

@@ -28,14 +28,18 @@ async function start() {
   const address = readAddress();
   startRail({ choosePerson, goTo, greet: showWelcome });
   startPlace({ openThread: (ts) => openThread({ channel: state.place.id, ts }) });
-  startThread({ close: closeThread, write: (words) => replies.fill(words) });
+  startThread({ close: closeThread, write: (words) => replies.write(words) });
   startModal();
   composer = createComposer(byId("composer"), { testid: "composer", where: writingPlace });
   replies = createComposer(byId("thread-composer"), { testid: "thread-composer", where: threadPlace });
   onChannelChip((id) => goTo({ kind: "channel", id }));
   onInnerLink(follow);
-  await choosePerson(chosenPerson(address.as), { place: address.at, thread: address.thread, ts: address.ts });
-  startWelcome({ act: (name) => choosePerson(actors().find((one) => one.name === name).id), visit: (name) => goTo(placeNamed(name)), write: (words) => composer.fill(words) });
+  await choosePerson(chosenPerson(address.as), { place: address.at, thread: address.thread });
+  startWelcome({
+    act: (name) => choosePerson(actors().find((one) => one.name === name).id),
+    visit: (name) => goTo(placeNamed(name)),
+    write: (words) => composer.write(words),
+  });
   window.addEventListener("hashchange", () => location.reload());
   document.addEventListener("visibilitychange", () => document.visibilityState === "visible" && redrawAll());
 }
@@ -46,19 +50,30 @@ function chosenPerson(name) {
 }
 
 // From here on the page sees what this person sees. Place and thread stay if that person can see them too.
-async function choosePerson(id, { place = addressOf(state.place), thread = state.thread?.ts, ts = null } = {}) {
+async function choosePerson(id, { place = addressOf(state.place), thread = state.thread?.ts } = {}) {
   closeMenu();
   state.me = id;
   remember("person", id);
   forget();
   state.channels = (await api.channels(id)).channels;
   listen();
-  await goTo(placeNamed(place) ?? placeNamed("ops") ?? { kind: "channel", id: state.channels[0]?.id }, { thread, ts });
+  const known = placeNamed(place);
+  const fallback = placeNamed("ops") ?? placeNamed(state.channels[0]?.id) ?? direct();
+  await goTo(known ?? fallback, { thread: known ? thread : null });
 }
 
 function forget() {
   state.epoch += 1;
-  Object.assign(state, { messages: null, threadMessages: null, threadFacts: {}, ephemerals: [], views: [], homeView: null, editing: null, thread: null });
+  Object.assign(state, {
+    messages: null,
+    threadMessages: null,
+    threadFacts: {},
+    ephemerals: [],
+    views: [],
+    homeView: null,
+    editing: null,
+    thread: null,
+  });
 }
 
 function placeNamed(name) {
@@ -70,7 +85,9 @@ function placeNamed(name) {
 
 function direct() {
   const known = state.channels.find((one) => one.is_im);
-  return known ? { kind: "channel", id: known.id } : { kind: "channel", id: state.workspace.app.bot_user_id, unborn: true };
+  return known
+    ? { kind: "channel", id: known.id }
+    : { kind: "channel", id: state.workspace.app.bot_user_id, unborn: true };
 }
 
 function addressOf(place) {
@@ -132,7 +149,8 @@ function writingPlace() {
   return { channel: state.place.id, label: `Message ${name}` };
 }
 
-const threadPlace = () => state.thread && { channel: state.thread.channel, thread_ts: state.thread.ts, label: "Reply in this thread" };
+const threadPlace = () =>
+  state.thread && { channel: state.thread.channel, thread_ts: state.thread.ts, label: "Reply in this thread" };
 
 start().catch((error) => {
   complain(error);

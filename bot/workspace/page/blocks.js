@@ -1,7 +1,7 @@
 // Blocks as DOM nodes: message, modal and Home alike. `patchBlocks` redraws only the blocks that changed.
 // A block that is not known stays visible as a placeholder, and the console says so.
 
-import { el, keepFocus, sync, freshId } from "./dom.js";
+import { div, el, freshId, keepFocus, span, sync } from "./dom.js";
 import { control, entered, plainText } from "./elements.js";
 import { field } from "./inputs.js";
 import { imageBlock, imageElement, picture } from "./images.js";
@@ -23,29 +23,41 @@ export function text(object) {
 const LONG_TEXT = { characters: 700, lines: 10 };
 
 function section(block, surface) {
-  const accessory = block.accessory && el("div", { class: "accessory" }, control(block.accessory, block.block_id, surface));
-  const fields = block.fields && el("div", { class: "fields" }, block.fields.map((one) => el("div", { class: "lines" }, text(one))));
-  const body = el("div", { class: "section-body" }, block.text && foldable(block), fields);
-  return el("div", { class: "section" }, body, accessory);
+  const accessory = block.accessory && div("accessory", control(block.accessory, block.block_id, surface));
+  const fields =
+    block.fields &&
+    div(
+      "fields",
+      block.fields.map((one) => div("lines", text(one))),
+    );
+  const body = div("section-body", block.text && foldable(block), fields);
+  return div("section", body, accessory);
 }
 
 // Slack folds a tall section unless it says `expand`.
 function foldable(block) {
-  const node = el("div", { class: "lines" }, text(block.text));
+  const node = div("lines", text(block.text));
   const content = block.text.text ?? "";
   const tall = content.length > LONG_TEXT.characters || content.split("\n").length > LONG_TEXT.lines;
   if (block.expand || !tall) return node;
   node.classList.add("folded");
-  const more = el("button", { type: "button", class: "link" }, "See more");
+  const more = el("button", { class: "link" }, "See more");
   more.addEventListener("click", () => more.replaceChildren(node.classList.toggle("folded") ? "See more" : "See less"));
   return [node, more];
 }
 
 function context(block) {
-  return el("div", { class: "context" }, block.elements.map((one) => (one.type === "image" ? imageElement(one) : el("span", { class: "lines" }, text(one)))));
+  return div(
+    "context",
+    block.elements.map((one) => (one.type === "image" ? imageElement(one) : span("lines", text(one)))),
+  );
 }
 
-const actions = (block, surface) => el("div", { class: "actions" }, block.elements.map((one) => control(one, block.block_id, surface)));
+const actions = (block, surface) =>
+  div(
+    "actions",
+    block.elements.map((one) => control(one, block.block_id, surface)),
+  );
 
 function header(block) {
   return el(`h${Math.min(6, (block.level ?? 1) + 2)}`, { class: "block-header" }, plainText(block.text));
@@ -56,44 +68,107 @@ function input(block, surface) {
   const notes = freshId("notes");
   const error = surface.errors?.[block.block_id];
   const fire = block.dispatch_action ? (content) => press(surface, block.block_id, block.element, content) : undefined;
-  const control = field(block.element, { blockId: block.block_id, form: surface.form, seed: entered(surface, block.block_id, block.element), labelledBy: label, describedBy: notes, invalid: Boolean(error), fire });
-  const title = el("span", { class: "input-label", id: label }, plainText(block.label), block.optional && el("span", { class: "optional" }, " (optional)"));
-  const below = el("div", { id: notes }, error && el("p", { class: "field-error", role: "alert" }, error), block.hint && el("p", { class: "hint" }, plainText(block.hint)));
+  const control = field(block.element, {
+    blockId: block.block_id,
+    form: surface.form,
+    seed: entered(surface, block.block_id, block.element),
+    labelledBy: label,
+    describedBy: notes,
+    invalid: Boolean(error),
+    fire,
+  });
+  const title = el(
+    "span",
+    { class: "input-label", id: label },
+    plainText(block.label),
+    block.optional && span("optional", " (optional)"),
+  );
+  const below = el(
+    "div",
+    { id: notes },
+    error && el("p", { class: "field-error", role: "alert" }, error),
+    block.hint && el("p", { class: "hint" }, plainText(block.hint)),
+  );
   const grouped = control.tagName === "FIELDSET";
-  return el("div", { class: error ? "field invalid" : "field", data: { block: block.block_id ?? "" } }, grouped ? [title, control] : el("label", { class: "stack" }, title, control), below);
+  return el(
+    "div",
+    { class: error ? "field invalid" : "field", data: { block: block.block_id ?? "" } },
+    grouped ? [title, control] : el("label", { class: "stack" }, title, control),
+    below,
+  );
 }
 
 const LEVELS = { info: "ℹ", warning: "⚠", error: "!", success: "✓", default: "·" };
 
 function alert(block) {
   const level = Object.hasOwn(LEVELS, block.level) ? block.level : "default";
-  return el("div", { class: `alert ${level}`, role: level === "error" ? "alert" : "note" }, el("span", { class: "alert-mark", "aria-hidden": "true" }, LEVELS[level]), el("div", { class: "lines" }, text(block.text)));
+  return el(
+    "div",
+    { class: `alert ${level}`, role: level === "error" ? "alert" : "note" },
+    el("span", { class: "alert-mark", "aria-hidden": "true" }, LEVELS[level]),
+    div("lines", text(block.text)),
+  );
 }
 
 function card(block, surface) {
   const hero = block.hero_image && picture(block.hero_image.image_url, block.hero_image.alt_text ?? "", "block-image");
-  return el("div", { class: "inner-card" }, hero, block.title && el("strong", { class: "lines" }, text(block.title)), block.subtitle && el("div", { class: "hint lines" }, text(block.subtitle)),
-    block.body && el("div", { class: "lines" }, text(block.body)), block.actions && el("div", { class: "actions" }, block.actions.map((one) => control(one, block.block_id, surface))));
+  return div(
+    "inner-card",
+    hero,
+    block.title && el("strong", { class: "lines" }, text(block.title)),
+    block.subtitle && div("hint lines", text(block.subtitle)),
+    block.body && div("lines", text(block.body)),
+    block.actions &&
+      div(
+        "actions",
+        block.actions.map((one) => control(one, block.block_id, surface)),
+      ),
+  );
 }
 
 function container(block, surface) {
   const title = block.rich_text_title ? richText(block.rich_text_title) : el("strong", {}, text(block.title));
-  const body = el("div", { class: "stack" }, (block.child_blocks ?? []).map((child) => renderBlock(child, surface)));
-  if (!block.is_collapsible) return el("div", { class: "inner-card" }, title, body);
+  const body = div(
+    "stack",
+    (block.child_blocks ?? []).map((child) => renderBlock(child, surface)),
+  );
+  if (!block.is_collapsible) return div("inner-card", title, body);
   return el("details", { class: "inner-card", open: !block.default_collapsed }, el("summary", {}, title), body);
 }
 
-const remote = (block) => el("div", { class: "context" }, "📄 ", link(block.title_url ?? block.video_url ?? block.url ?? "", plainText(block.title) || block.external_id || block.type));
+const remote = (block) =>
+  div(
+    "context",
+    "📄 ",
+    link(
+      block.title_url ?? block.video_url ?? block.url ?? "",
+      plainText(block.title) || block.external_id || block.type,
+    ),
+  );
 
 const BLOCKS = {
-  section, context, actions, header, input, alert, card, container, table, plan,
+  section,
+  context,
+  actions,
+  header,
+  input,
+  alert,
+  card,
+  container,
+  table,
+  plan,
   divider: () => el("hr"),
   rich_text: richText,
   image: imageBlock,
-  markdown: (block) => el("div", { class: "markdown" }, markdown(block.text)),
+  markdown: (block) => div("markdown", markdown(block.text)),
   task_card: (block) => el("ol", { class: "tasks" }, taskCard(block)),
   data_table: dataTable,
-  carousel: (block, surface) => el("div", { class: "carousel", role: "group" }, (block.elements ?? block.cards ?? []).map((one) => card(one, surface))),
+  carousel: (block, surface) =>
+    el(
+      "div",
+      { class: "carousel", role: "group" },
+      (block.elements ?? block.cards ?? []).map((one) => card(one, surface)),
+    ),
   context_actions: actions,
   video: remote,
   file: remote,
@@ -102,7 +177,9 @@ const BLOCKS = {
 export function renderBlock(block, surface) {
   const known = Object.hasOwn(BLOCKS, block?.type);
   if (!known) console.warn("block not known:", block?.type);
-  const node = known ? BLOCKS[block.type](block, surface) : el("div", { class: "unknown" }, `[${block?.type}] This kind of block is not shown here.`);
+  const node = known
+    ? BLOCKS[block.type](block, surface)
+    : div("unknown", `[${block?.type}] This kind of block is not shown here.`);
   node.classList.add("block");
   return node;
 }

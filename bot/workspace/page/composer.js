@@ -2,7 +2,7 @@
 // What was begun stays with its place and person until it is sent.
 
 import * as api from "./api.js";
-import { el } from "./dom.js";
+import { div, el, span } from "./dom.js";
 import { openMenu } from "./menu.js";
 import { complain } from "./notice.js";
 import { unanswered } from "./press.js";
@@ -11,74 +11,88 @@ import { state } from "./state.js";
 import { createSuggestions } from "./suggest.js";
 import { runShortcut } from "./toolbar.js";
 
+const NOT_IN_THREADS =
+  "Slash commands do not work in threads. Write just the word, such as pause, resume, stop or status.";
+
 const drafts = new Map();
 
 // `where()` gives {channel, thread_ts?, label} or null where nothing can be written.
 export function createComposer(holder, { testid, where }) {
-  const box = el("textarea", { class: "composer-text", rows: 1, data: { testid, focus: testid } });
-  const note = el("p", { class: "composer-note", role: "alert", hidden: true });
-  const suggestions = createSuggestions(box, { commands: () => !where()?.thread_ts });
-  const post = el("button", { type: "button", class: "button primary post", "aria-label": "Post", title: "Post (Enter)", on: { click: () => submit() } }, "➤");
-  const global = shortcutButton();
-  holder.append(suggestions.list, el("div", { class: "composer-box" }, box, el("div", { class: "composer-row" },
-    testid === "composer" && global, el("span", { class: "composer-hint" }, "Enter sends · Shift+Enter makes a new line"), post)), note);
-  let shown = "";
-
-  box.addEventListener("input", () => {
-    drafts.set(shown, box.value);
-    say("");
-    grow(box);
+  const parts = createParts(testid);
+  const suggestions = createSuggestions(parts.box, { commands: () => !where()?.thread_ts });
+  const composer = { ...parts, suggestions, where, shown: "" }; // shown: whose draft, and for which place
+  holder.append(suggestions.list, parts.frame, parts.note);
+  parts.post.addEventListener("click", () => submit(composer));
+  parts.box.addEventListener("input", () => {
+    drafts.set(composer.shown, parts.box.value);
+    say(composer, "");
+    grow(parts.box);
   });
-  box.addEventListener("keydown", (event) => {
+  parts.box.addEventListener("keydown", (event) => {
     if (event.key !== "Enter" || event.shiftKey || event.isComposing || event.defaultPrevented) return;
     event.preventDefault();
-    submit();
+    submit(composer);
   });
+  onRedraw(() => draw(composer));
+  return {
+    write: (text) => {
+      draw(composer);
+      fill(composer, text);
+      parts.box.focus();
+    },
+  };
+}
 
-  function say(words) {
-    note.textContent = words;
-    note.hidden = !words;
+function createParts(testid) {
+  const box = el("textarea", { class: "composer-text", rows: 1, data: { testid, focus: testid } });
+  const post = el("button", { class: "button primary post", "aria-label": "Post", title: "Post (Enter)" }, "➤");
+  const shortcuts = testid === "composer" ? shortcutButton() : null;
+  const hint = span("composer-hint", "Enter sends · Shift+Enter makes a new line");
+  const note = el("p", { class: "composer-note", role: "alert", hidden: true });
+  return { box, post, shortcuts, note, frame: div("composer-box", box, div("composer-row", shortcuts, hint, post)) };
+}
+
+function say({ note }, words) {
+  note.textContent = words;
+  note.hidden = !words;
+}
+
+async function submit(composer) {
+  const place = composer.where();
+  const text = composer.box.value;
+  if (!place || !text.trim()) return;
+  if (text.startsWith("/") && place.thread_ts) return say(composer, NOT_IN_THREADS);
+  const from = composer.shown;
+  fill(composer, "");
+  try {
+    const warning = text.startsWith("/") ? await command(place, text) : await message(place, text);
+    if (composer.shown === from) say(composer, warning);
+  } catch (error) {
+    if (composer.shown === from && !composer.box.value) fill(composer, text);
+    complain(error);
   }
+}
 
-  async function submit() {
-    const place = where();
-    const text = box.value;
-    if (!place || !text.trim()) return;
-    if (text.startsWith("/") && place.thread_ts) return say("Slash commands do not work in threads. Write just the word, such as pause, resume, stop or status.");
-    const from = shown;
-    fill("");
-    try {
-      const warning = text.startsWith("/") ? await command(place, text) : await message(place, text);
-      if (shown === from) say(warning);
-    } catch (error) {
-      if (shown === from && !box.value) fill(text);
-      complain(error);
-    }
-  }
+function fill({ box, suggestions, shown }, text) {
+  drafts.set(shown, text);
+  box.value = text;
+  suggestions.hide();
+  grow(box);
+}
 
-  function fill(text) {
-    drafts.set(shown, text);
-    box.value = text;
-    suggestions.hide();
-    grow(box);
-  }
-
-  function draw() {
-    const place = where();
-    box.disabled = post.disabled = !place;
-    if (!place) return;
-    global.hidden = !state.workspace.shortcuts.some((one) => one.type !== "message");
-    box.setAttribute("aria-label", place.label);
-    box.placeholder = place.label;
-    const key = [state.me, place.channel, place.thread_ts ?? ""].join("|");
-    if (key === shown) return;
-    shown = key;
-    say("");
-    fill(drafts.get(key) ?? "");
-  }
-
-  onRedraw(draw);
-  return { box, fill: (text) => (draw(), fill(text), box.focus()) };
+function draw(composer) {
+  const { box, post, shortcuts } = composer;
+  const place = composer.where();
+  box.disabled = post.disabled = !place;
+  if (!place) return;
+  if (shortcuts) shortcuts.hidden = !state.workspace.shortcuts.some((one) => one.type !== "message");
+  box.setAttribute("aria-label", place.label);
+  box.placeholder = place.label;
+  const key = [state.me, place.channel, place.thread_ts ?? ""].join("|");
+  if (key === composer.shown) return;
+  composer.shown = key;
+  say(composer, "");
+  fill(composer, drafts.get(key) ?? "");
 }
 
 async function message(place, text) {
@@ -95,9 +109,26 @@ async function command(place, text) {
 }
 
 function shortcutButton() {
-  const node = el("button", { type: "button", class: "tool", "aria-label": "Shortcuts", title: "Shortcuts", "aria-haspopup": "menu", data: { testid: "shortcuts" } }, "⚡");
-  node.addEventListener("click", () => openMenu(node, "Shortcuts", state.workspace.shortcuts.filter((one) => one.type !== "message")
-    .map((one) => ({ label: one.name, hint: one.description, run: () => runShortcut(one) }))));
+  const node = el(
+    "button",
+    {
+      class: "tool",
+      "aria-label": "Shortcuts",
+      title: "Shortcuts",
+      "aria-haspopup": "menu",
+      data: { testid: "shortcuts" },
+    },
+    "⚡",
+  );
+  node.addEventListener("click", () =>
+    openMenu(
+      node,
+      "Shortcuts",
+      state.workspace.shortcuts
+        .filter((one) => one.type !== "message")
+        .map((one) => ({ label: one.name, hint: one.description, run: () => runShortcut(one) })),
+    ),
+  );
   return node;
 }
 

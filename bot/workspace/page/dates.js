@@ -20,7 +20,11 @@ function pretty(date, options, now) {
 function ago(date, now) {
   const seconds = Math.round((date - now) / 1000);
   const format = new Intl.RelativeTimeFormat(undefined, { numeric: "auto" });
-  for (const [unit, size] of [["day", 86_400], ["hour", 3600], ["minute", 60]]) {
+  for (const [unit, size] of [
+    ["day", 86_400],
+    ["hour", 3600],
+    ["minute", 60],
+  ]) {
     if (Math.abs(seconds) >= size) return format.format(Math.trunc(seconds / size), unit);
   }
   return format.format(seconds, "second");
@@ -49,10 +53,11 @@ export function formatDate(timestamp, format, fallback, now = new Date()) {
     if (!(name in TOKENS)) known = false;
     return known ? TOKENS[name](date, now) : whole;
   });
-  return known ? text : fallback ?? text;
+  return known ? text : (fallback ?? text);
 }
 
-export const fullDate = (timestamp) => show(new Date(Number(timestamp) * 1000), { dateStyle: "full", timeStyle: "long" });
+export const fullDate = (timestamp) =>
+  show(new Date(Number(timestamp) * 1000), { dateStyle: "full", timeStyle: "long" });
 export const clock = (ts) => TOKENS.time(new Date(Number(ts) * 1000));
 export const dayKey = (ts) => TOKENS.date_num(new Date(Number(ts) * 1000));
 export const since = (ts) => ago(new Date(Number(ts) * 1000), new Date());

@@ -4,10 +4,14 @@
 
 export function el(tag, props = {}, ...children) {
   const node = document.createElement(tag);
+  if (tag === "button") node.type = "button"; // unless the properties say otherwise: only few send a form
   for (const [name, value] of Object.entries(props)) assign(node, name, value);
   append(node, children);
   return node;
 }
+
+export const div = (className, ...children) => el("div", { class: className || null }, ...children);
+export const span = (className, ...children) => el("span", { class: className || null }, ...children);
 
 function assign(node, name, value) {
   if (value === undefined || value === null || value === false) return;

@@ -1,7 +1,7 @@
 // Changing an own message where it stands. Enter keeps the change, Escape leaves it.
 
 import * as api from "./api.js";
-import { el } from "./dom.js";
+import { div, el } from "./dom.js";
 import { complain } from "./notice.js";
 import { redrawAll } from "./refresh.js";
 import { state } from "./state.js";
@@ -29,7 +29,14 @@ export function editor(channel, message) {
     keep();
   });
   queueMicrotask(() => box.focus());
-  return el("div", { class: "stack" }, box, el("div", { class: "row" },
-    el("button", { type: "button", class: "button primary", on: { click: keep } }, "Save message"),
-    el("button", { type: "button", class: "button", on: { click: leave } }, "Leave as it was")));
+  return div(
+    "stack",
+    box,
+    el(
+      "div",
+      { class: "row" },
+      el("button", { class: "button primary", on: { click: keep } }, "Save message"),
+      el("button", { class: "button", on: { click: leave } }, "Leave as it was"),
+    ),
+  );
 }

@@ -1,7 +1,7 @@
 // Block elements that tell the app at once: buttons, menus, selects in a message or beside a section.
 // Fields of a form are in inputs.js; both end in `control`.
 
-import { el } from "./dom.js";
+import { el, span } from "./dom.js";
 import { field } from "./inputs.js";
 import { openMenu } from "./menu.js";
 import { press, pressable } from "./press.js";
@@ -21,19 +21,42 @@ function spoken(element) {
 }
 
 function button(element, blockId, surface) {
-  const node = el("button", { type: "button", class: `button ${element.style ?? ""}`.trim(), "aria-label": spoken(element), data: { action: element.action_id } },
-    el("span", { class: "button-text" }, plainText(element.text)));
+  const node = el(
+    "button",
+    {
+      class: `button ${element.style ?? ""}`.trim(),
+      "aria-label": spoken(element),
+      data: { action: element.action_id },
+    },
+    span("button-text", plainText(element.text)),
+  );
   node.addEventListener("click", () => press(surface, blockId, element, { value: element.value }));
   return pressable(node, surface, element);
 }
 
 function overflow(element, blockId, surface) {
-  const node = el("button", { type: "button", class: "button icon", "aria-label": element.accessibility_label ?? "More actions", "aria-haspopup": "menu", "aria-expanded": "false", data: { action: element.action_id } }, "⋯");
+  const node = el(
+    "button",
+    {
+      class: "button icon",
+      "aria-label": element.accessibility_label ?? "More actions",
+      "aria-haspopup": "menu",
+      "aria-expanded": "false",
+      data: { action: element.action_id },
+    },
+    "⋯",
+  );
   node.addEventListener("click", () => {
     const items = element.options.map((option) => ({
       label: plainText(option.text),
       hint: plainText(option.description),
-      run: () => press(surface, blockId, { ...element, value: element.options[0].value, url: option.url }, { selected_option: option }),
+      run: () =>
+        press(
+          surface,
+          blockId,
+          { ...element, value: element.options[0].value, url: option.url },
+          { selected_option: option },
+        ),
     }));
     openMenu(node, "More actions", items);
   });
@@ -42,26 +65,46 @@ function overflow(element, blockId, surface) {
 
 function iconButton(element, blockId, surface) {
   const label = spoken(element) ?? plainText(element.text);
-  const node = el("button", { type: "button", class: "button icon", "aria-label": label, title: plainText(element.text) }, element.icon === "trash" ? "🗑" : "•");
+  const node = el(
+    "button",
+    { class: "button icon", "aria-label": label, title: plainText(element.text) },
+    element.icon === "trash" ? "🗑" : "•",
+  );
   node.addEventListener("click", () => press(surface, blockId, element, { value: element.value }));
   return pressable(node, surface, element);
 }
 
 function feedbackButtons(element, blockId, surface) {
-  return el("span", { class: "row" }, [element.positive_button, element.negative_button].filter(Boolean).map((one) => {
-    const part = { ...element, value: one.value };
-    const node = el("button", { type: "button", class: "button", "aria-label": one.accessibility_label }, plainText(one.text));
-    node.addEventListener("click", () => press(surface, blockId, part, { value: one.value }));
-    return pressable(node, surface, part);
-  }));
+  return span(
+    "row",
+    [element.positive_button, element.negative_button].filter(Boolean).map((one) => {
+      const part = { ...element, value: one.value };
+      const node = el("button", { class: "button", "aria-label": one.accessibility_label }, plainText(one.text));
+      node.addEventListener("click", () => press(surface, blockId, part, { value: one.value }));
+      return pressable(node, surface, part);
+    }),
+  );
 }
 
-const SIMPLE = { button, overflow, workflow_button: button, icon_button: iconButton, feedback_buttons: feedbackButtons, image: imageElement };
+const SIMPLE = {
+  button,
+  overflow,
+  workflow_button: button,
+  icon_button: iconButton,
+  feedback_buttons: feedbackButtons,
+  image: imageElement,
+};
 
 // One interactive element outside an input block.
 export function control(element, blockId, surface) {
   if (Object.hasOwn(SIMPLE, element.type)) return SIMPLE[element.type](element, blockId, surface);
   const label = plainText(element.placeholder) || element.action_id;
-  const node = field(element, { blockId, form: surface.form, seed: entered(surface, blockId, element), label, fire: (content) => press(surface, blockId, element, content) });
+  const node = field(element, {
+    blockId,
+    form: surface.form,
+    seed: entered(surface, blockId, element),
+    label,
+    fire: (content) => press(surface, blockId, element, content),
+  });
   return pressable(node, surface, element);
 }

@@ -29,8 +29,21 @@ function* controls(blocks) {
   }
 }
 
-const CONTENT = ["value", "selected_option", "selected_options", "selected_user", "selected_users", "selected_channel", "selected_channels",
-  "selected_conversation", "selected_conversations", "selected_date", "selected_time", "selected_date_time", "rich_text_value"];
+const CONTENT = [
+  "value",
+  "selected_option",
+  "selected_options",
+  "selected_user",
+  "selected_users",
+  "selected_channel",
+  "selected_channels",
+  "selected_conversation",
+  "selected_conversations",
+  "selected_date",
+  "selected_time",
+  "selected_date_time",
+  "rich_text_value",
+];
 
 export function isEmpty(value) {
   const content = CONTENT.map((name) => value?.[name]).find((one) => one !== undefined && one !== null);
@@ -43,7 +56,9 @@ export function faults(form, blocks) {
   for (const block of blocks ?? []) {
     if (block.type !== "input") continue;
     const value = form.get(block.block_id, block.element.action_id);
-    const fault = isEmpty(value) ? !block.optional && "Please complete this required field." : outOfBounds(block.element, value);
+    const fault = isEmpty(value)
+      ? !block.optional && "Please complete this required field."
+      : outOfBounds(block.element, value);
     if (fault) found[block.block_id] = fault;
   }
   return found;

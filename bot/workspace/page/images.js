@@ -1,7 +1,7 @@
 // Pictures. The page asks nothing outside for anything, so only the workspace's own and inline pictures are shown;
 // for any other there is its description and a link.
 
-import { el } from "./dom.js";
+import { el, span } from "./dom.js";
 import { link } from "./links.js";
 
 function own(address) {
@@ -15,12 +15,18 @@ function own(address) {
 
 export function picture(address, alt, className) {
   if (address && own(address)) return el("img", { src: address, alt, class: className, loading: "lazy" });
-  return el("span", { class: "picture-link" }, "🖼 ", address ? link(address, alt) : alt || "picture");
+  return span("picture-link", "🖼 ", address ? link(address, alt) : alt || "picture");
 }
 
-export const imageElement = (element) => picture(element.image_url ?? element.slack_file?.url, element.alt_text ?? "", "inline-image");
+export const imageElement = (element) =>
+  picture(element.image_url ?? element.slack_file?.url, element.alt_text ?? "", "inline-image");
 
 export function imageBlock(block) {
   const title = block.title?.text;
-  return el("figure", { class: "image" }, title && el("figcaption", {}, title), picture(block.image_url ?? block.slack_file?.url, block.alt_text ?? "", "block-image"));
+  return el(
+    "figure",
+    { class: "image" },
+    title && el("figcaption", {}, title),
+    picture(block.image_url ?? block.slack_file?.url, block.alt_text ?? "", "block-image"),
+  );
 }

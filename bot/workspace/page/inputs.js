@@ -1,7 +1,7 @@
 // Fields: everything a person can fill in, in a form or in a message. Each keeps its value in the form (never only in
 // the DOM) and calls `fire`, if there is one, when the value has been chosen.
 
-import { el } from "./dom.js";
+import { el, span } from "./dom.js";
 import { actors, state } from "./state.js";
 
 const words = (object) => object?.text ?? "";
@@ -10,15 +10,21 @@ const words = (object) => object?.text ?? "";
 export function field(element, place) {
   if (!Object.hasOwn(FIELDS, element.type)) {
     console.warn("element not known:", element.type);
-    return el("span", { class: "unknown" }, `[${element.type}]`);
+    return span("unknown", `[${element.type}]`);
   }
   const { form, blockId } = place;
-  if (!form.has(blockId, element.action_id)) form.set(blockId, element.action_id, { type: element.type, ...(place.seed ?? initial(element)) });
+  if (!form.has(blockId, element.action_id))
+    form.set(blockId, element.action_id, { type: element.type, ...(place.seed ?? initial(element)) });
   const set = (content, chosen = true) => {
     form.set(blockId, element.action_id, { type: element.type, ...content });
     if (chosen) place.fire?.(content);
   };
-  const node = FIELDS[element.type](element, { ...place, set, value: form.get(blockId, element.action_id), aria: aria(place) });
+  const node = FIELDS[element.type](element, {
+    ...place,
+    set,
+    value: form.get(blockId, element.action_id),
+    aria: aria(place),
+  });
   node.dataset.focus ??= element.action_id;
   node.dataset.field = blockId;
   return node;
@@ -38,7 +44,8 @@ function initial(element) {
   const kind = element.type;
   if (kind.endsWith("_text_input") || kind === "number_input") return { value: element.initial_value ?? null };
   if (kind === "static_select" || kind === "radio_buttons") return { selected_option: element.initial_option ?? null };
-  if (kind === "checkboxes" || kind === "multi_static_select") return { selected_options: element.initial_options ?? [] };
+  if (kind === "checkboxes" || kind === "multi_static_select")
+    return { selected_options: element.initial_options ?? [] };
   if (kind === "rich_text_input") return { rich_text_value: element.initial_value ?? null };
   if (kind === "datepicker") return { selected_date: element.initial_date ?? null };
   if (kind === "timepicker") return { selected_time: element.initial_time ?? null };
@@ -54,17 +61,34 @@ function selectionNames(kind) {
 }
 
 function textInput(element, place) {
-  const props = { ...place.aria, maxlength: element.max_length ?? 3000, placeholder: words(element.placeholder) || null, class: "input", data: { lines: element.multiline ? "many" : "one" } };
-  const node = element.multiline ? el("textarea", { ...props, rows: 4 }) : el("input", { ...props, type: "text", autocomplete: "off" });
+  const props = {
+    ...place.aria,
+    maxlength: element.max_length ?? 3000,
+    placeholder: words(element.placeholder) || null,
+    class: "input",
+    data: { lines: element.multiline ? "many" : "one" },
+  };
+  const node = element.multiline
+    ? el("textarea", { ...props, rows: 4 })
+    : el("input", { ...props, type: "text", autocomplete: "off" });
   node.value = place.value.value ?? "";
   return watched(node, element, place);
 }
 
 function watched(node, element, place) {
   const triggers = element.dispatch_action_config?.trigger_actions_on ?? ["on_enter_pressed"];
-  node.addEventListener("input", () => place.set({ value: node.value || null }, triggers.includes("on_character_entered")));
+  node.addEventListener("input", () =>
+    place.set({ value: node.value || null }, triggers.includes("on_character_entered")),
+  );
   node.addEventListener("keydown", (event) => {
-    if (event.key !== "Enter" || event.isComposing || element.multiline || !place.fire || !triggers.includes("on_enter_pressed")) return;
+    if (
+      event.key !== "Enter" ||
+      event.isComposing ||
+      element.multiline ||
+      !place.fire ||
+      !triggers.includes("on_enter_pressed")
+    )
+      return;
     event.preventDefault();
     place.set({ value: node.value || null });
   });
@@ -73,13 +97,25 @@ function watched(node, element, place) {
 
 function typedInput(type, extra = () => ({})) {
   return (element, place) => {
-    const node = el("input", { ...place.aria, type, class: "input", placeholder: words(element.placeholder) || null, autocomplete: "off", ...extra(element) });
+    const node = el("input", {
+      ...place.aria,
+      type,
+      class: "input",
+      placeholder: words(element.placeholder) || null,
+      autocomplete: "off",
+      ...extra(element),
+    });
     node.value = place.value.value ?? "";
     return watched(node, element, place);
   };
 }
 
-const numberBounds = (element) => ({ min: element.min_value, max: element.max_value, step: element.is_decimal_allowed ? "any" : "1", inputmode: "decimal" });
+const numberBounds = (element) => ({
+  min: element.min_value,
+  max: element.max_value,
+  step: element.is_decimal_allowed ? "any" : "1",
+  inputmode: "decimal",
+});
 
 function picker(type, name, read = (text) => text, show = (value) => value) {
   return (element, place) => {
@@ -100,7 +136,12 @@ function fromEpoch(seconds) {
 // A native select. Its arrow keys open the list instead of choosing at once, since choosing tells the app.
 function select(element, place, groups, chosen, choose) {
   const blank = el("option", { value: "" }, words(element.placeholder) || "Choose");
-  const node = el("select", { ...place.aria, class: "input select" }, blank, groups.map((group) => choices(group)));
+  const node = el(
+    "select",
+    { ...place.aria, class: "input select" },
+    blank,
+    groups.map((group) => choices(group)),
+  );
   node.value = chosen ?? "";
   node.addEventListener("change", () => choose(node.value || null));
   if (place.fire) node.addEventListener("keydown", (event) => openInstead(event, node));
@@ -108,7 +149,13 @@ function select(element, place, groups, chosen, choose) {
 }
 
 function choices(group) {
-  const options = group.options.map((option) => el("option", { value: option.value, title: option.hint || null }, option.hint ? `${option.label} — ${option.hint}` : option.label));
+  const options = group.options.map((option) =>
+    el(
+      "option",
+      { value: option.value, title: option.hint || null },
+      option.hint ? `${option.label} — ${option.hint}` : option.label,
+    ),
+  );
   return group.label ? el("optgroup", { label: group.label }, options) : options;
 }
 
@@ -118,7 +165,12 @@ function openInstead(event, node) {
   node.showPicker();
 }
 
-const optionRow = (option) => ({ value: option.value, label: words(option.text), hint: words(option.description), option });
+const optionRow = (option) => ({
+  value: option.value,
+  label: words(option.text),
+  hint: words(option.description),
+  option,
+});
 
 function optionGroups(element) {
   if (!element.option_groups) return [{ options: element.options.map(optionRow) }];
@@ -128,13 +180,20 @@ function optionGroups(element) {
 function staticSelect(element, place) {
   const groups = optionGroups(element);
   const find = (value) => groups.flatMap((group) => group.options).find((row) => row.value === value)?.option ?? null;
-  return select(element, place, groups, place.value.selected_option?.value, (value) => place.set({ selected_option: find(value) }, value !== null));
+  return select(element, place, groups, place.value.selected_option?.value, (value) =>
+    place.set({ selected_option: find(value) }, value !== null),
+  );
 }
 
 const ROWS = {
-  user: () => actors().map((one) => ({ value: one.id, label: one.name, hint: one.real_name === one.name ? "" : one.real_name })),
-  channel: () => state.channels.filter((one) => !one.is_im && !one.is_private).map((one) => ({ value: one.id, label: `#${one.name}` })),
-  conversation: () => state.channels.filter((one) => !one.is_im).map((one) => ({ value: one.id, label: `#${one.name}` })),
+  user: () =>
+    actors().map((one) => ({ value: one.id, label: one.name, hint: one.real_name === one.name ? "" : one.real_name })),
+  channel: () =>
+    state.channels
+      .filter((one) => !one.is_im && !one.is_private)
+      .map((one) => ({ value: one.id, label: `#${one.name}` })),
+  conversation: () =>
+    state.channels.filter((one) => !one.is_im).map((one) => ({ value: one.id, label: `#${one.name}` })),
 };
 
 function entitySelect(noun) {
@@ -150,12 +209,16 @@ function entitySelect(noun) {
 // Several of many, as boxes to tick.
 function ticks(element, place, rows, chosen, choose, type = "checkbox") {
   const name = `${place.blockId}.${element.action_id}.${Math.random()}`;
-  const node = el("fieldset", { ...place.aria, class: rows.length > 10 ? "ticks long" : "ticks", role: type === "radio" ? "radiogroup" : "group" });
+  const node = el("fieldset", {
+    ...place.aria,
+    class: rows.length > 10 ? "ticks long" : "ticks",
+    role: type === "radio" ? "radiogroup" : "group",
+  });
   rows.forEach((row, index) => {
     const box = el("input", { type, name, value: row.value, data: { focus: `${element.action_id}.${index}` } });
     box.checked = chosen.includes(row.value);
     box.addEventListener("change", () => choose([...node.querySelectorAll("input:checked")].map((one) => one.value)));
-    node.append(el("label", { class: "tick" }, box, el("span", {}, row.label, row.hint && el("span", { class: "hint" }, row.hint))));
+    node.append(el("label", { class: "tick" }, box, span("", row.label, row.hint && span("hint", row.hint))));
   });
   return node;
 }
@@ -163,24 +226,43 @@ function ticks(element, place, rows, chosen, choose, type = "checkbox") {
 function tickedOptions(element, place) {
   const rows = optionGroups(element).flatMap((group) => group.options);
   const chosen = place.value.selected_options.map((option) => option.value);
-  return ticks(element, place, rows, chosen, (values) => place.set({ selected_options: rows.filter((row) => values.includes(row.value)).map((row) => row.option) }));
+  return ticks(element, place, rows, chosen, (values) =>
+    place.set({ selected_options: rows.filter((row) => values.includes(row.value)).map((row) => row.option) }),
+  );
 }
 
 function radios(element, place) {
   const rows = element.options.map(optionRow);
   const chosen = place.value.selected_option ? [place.value.selected_option.value] : [];
-  return ticks(element, place, rows, chosen, ([value]) => place.set({ selected_option: rows.find((row) => row.value === value).option }), "radio");
+  return ticks(
+    element,
+    place,
+    rows,
+    chosen,
+    ([value]) => place.set({ selected_option: rows.find((row) => row.value === value).option }),
+    "radio",
+  );
 }
 
 function tickedEntities(noun) {
   const name = `selected_${noun}s`;
-  return (element, place) => ticks(element, place, ROWS[noun](), place.value[name], (values) => place.set({ [name]: values }));
+  return (element, place) =>
+    ticks(element, place, ROWS[noun](), place.value[name], (values) => place.set({ [name]: values }));
 }
 
 function richTextInput(element, place) {
-  const node = el("textarea", { ...place.aria, rows: 4, class: "input", placeholder: words(element.placeholder) || null });
-  const asRich = (text) => text && { type: "rich_text", elements: [{ type: "rich_text_section", elements: [{ type: "text", text }] }] };
-  node.value = (place.value.rich_text_value?.elements ?? []).flatMap((part) => part.elements ?? []).map((one) => one.text ?? "").join("");
+  const node = el("textarea", {
+    ...place.aria,
+    rows: 4,
+    class: "input",
+    placeholder: words(element.placeholder) || null,
+  });
+  const asRich = (text) =>
+    text && { type: "rich_text", elements: [{ type: "rich_text_section", elements: [{ type: "text", text }] }] };
+  node.value = (place.value.rich_text_value?.elements ?? [])
+    .flatMap((part) => part.elements ?? [])
+    .map((one) => one.text ?? "")
+    .join("");
   node.addEventListener("input", () => place.set({ rich_text_value: asRich(node.value) || null }, false));
   return node;
 }

@@ -21,7 +21,12 @@ export function innerTarget(url) {
   const own = url.host === location.host || url.host === `${state.workspace.team.domain}.slack.com`;
   if (!own) return null;
   const found = url.pathname.match(/^\/archives\/([A-Z0-9_]+)(?:\/p(\d{7,}))?$/i);
-  if (found) return { channel: found[1], ts: found[2] && `${found[2].slice(0, -6)}.${found[2].slice(-6)}`, thread: url.searchParams.get("thread_ts") };
+  if (found)
+    return {
+      channel: found[1],
+      ts: found[2] && `${found[2].slice(0, -6)}.${found[2].slice(-6)}`,
+      thread: url.searchParams.get("thread_ts"),
+    };
   const profile = url.pathname.match(/^\/team\/([A-Z0-9_]+)$/i);
   return profile ? { person: profile[1] } : null;
 }
@@ -34,7 +39,14 @@ export function link(address, label) {
   if (inner?.person) return el("span", { class: "profile", title: inner.person }, shown);
   if (inner) return el("a", { href: url.href, on: { click: (event) => follow(event, inner) } }, shown);
   const title = label && label !== address ? url.href : null;
-  return el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer", title }, shown);
+  const anchor = el("a", { href: url.href, target: "_blank", rel: "noopener noreferrer", title }, shown);
+  return disguised(shown, url) ? el("span", {}, anchor, ` (really ${url.host})`) : anchor;
+}
+
+// A label that looks like an address, but of another host than the link's.
+function disguised(label, url) {
+  const claimed = /^(?:https?:\/\/)?([\w-]+(?:\.[\w-]+)+)(?:[/:?#]|$)/i.exec(label.trim());
+  return Boolean(claimed && url.host && claimed[1].toLowerCase() !== url.hostname.toLowerCase());
 }
 
 function follow(event, target) {

@@ -6,6 +6,7 @@ import { el, keepFocus, sync } from "./dom.js";
 import { createMessage, updateMessage } from "./message.js";
 import { announce } from "./notice.js";
 import { author, state } from "./state.js";
+import { asTyped } from "./wire.js";
 
 const NEAR_END_PX = 60;
 const SAME_BREATH_S = 300; // messages of one person within this time stand under one name
@@ -13,7 +14,7 @@ const SAME_BREATH_S = 300; // messages of one person within this time stand unde
 export function createLog(root, { empty }) {
   const articles = new Map();
   let known = null; // the timestamps shown so far, null before the first drawing of a place
-  const later = el("button", { type: "button", class: "newer", hidden: true, on: { click: () => toEnd() } }, "New messages ↓");
+  const later = el("button", { class: "newer", hidden: true, on: { click: () => toEnd() } }, "New messages ↓");
   root.after(later);
 
   const atEnd = () => root.scrollHeight - root.scrollTop - root.clientHeight < NEAR_END_PX;
@@ -48,24 +49,29 @@ export function createLog(root, { empty }) {
   }
 
   function tell(fresh, follow) {
-    const others = fresh.filter(({ message }) => message.user !== state.me);
-    if (others.length) announce(others.map(({ message }) => `${author(message).name}: ${message.text ?? ""}`).join(". ").slice(0, 300));
+    announceOthers(fresh);
     if (follow) return;
     if (fresh.some(({ message }) => message.user === state.me)) toEnd();
     else later.hidden = false;
   }
 
-  function reveal(ts) {
-    const article = articles.get(ts);
-    if (!article) return false;
-    article.scrollIntoView({ block: "center" });
-    article.focus({ preventScroll: true });
-    article.classList.add("pointed");
-    article.addEventListener("blur", () => article.classList.remove("pointed"), { once: true });
-    return true;
-  }
+  return { draw, clear, toEnd, reveal: (ts) => reveal(articles.get(ts)) };
+}
 
-  return { draw, clear, reveal, toEnd };
+function announceOthers(fresh) {
+  const others = fresh.filter(({ message }) => message.user !== state.me);
+  const words = others.map(({ message }) => `${author(message).name}: ${asTyped(message.text ?? "")}`);
+  if (words.length) announce(words.join(". ").slice(0, 300));
+}
+
+// Shows one message and points at it until the focus goes on; tells whether it is there.
+function reveal(article) {
+  if (!article) return false;
+  article.scrollIntoView({ block: "center" });
+  article.focus({ preventScroll: true });
+  article.classList.add("pointed");
+  article.addEventListener("blur", () => article.classList.remove("pointed"), { once: true });
+  return true;
 }
 
 function nodes(rows, articles, empty) {
@@ -95,7 +101,8 @@ function divider(message, articles) {
 }
 
 function isCompact(before, message, view) {
-  if (!before || before.ephemeral || view.ephemeral || before.subtype || message.edited || author(message).bot) return false;
+  if (!before || before.ephemeral || view.ephemeral || before.subtype || message.edited || author(message).bot)
+    return false;
   const same = (before.user ?? before.bot_id) === (message.user ?? message.bot_id);
   return same && dayKey(before.ts) === dayKey(message.ts) && Number(message.ts) - Number(before.ts) < SAME_BREATH_S;
 }

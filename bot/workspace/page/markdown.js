@@ -10,15 +10,33 @@ const LINES = [
 ];
 
 const GROUPS = [
-  [/^\s*[-*+]\s+(.*)$/, (items) => el("ul", {}, items.map((item) => el("li", {}, spans(item))))],
-  [/^\s*\d+[.)]\s+(.*)$/, (items) => el("ol", {}, items.map((item) => el("li", {}, spans(item))))],
+  [
+    /^\s*[-*+]\s+(.*)$/,
+    (items) =>
+      el(
+        "ul",
+        {},
+        items.map((item) => el("li", {}, spans(item))),
+      ),
+  ],
+  [
+    /^\s*\d+[.)]\s+(.*)$/,
+    (items) =>
+      el(
+        "ol",
+        {},
+        items.map((item) => el("li", {}, spans(item))),
+      ),
+  ],
   [/^>\s?(.*)$/, (items) => el("blockquote", {}, spans(items.join("\n")))],
 ];
 
 export function markdown(text) {
   return String(text ?? "")
     .split(/^```[^\n]*\n([\s\S]*?)^```\s*$/m)
-    .flatMap((part, index) => (index % 2 ? el("pre", {}, el("code", {}, part.replace(/\n$/, ""))) : structure(part.split("\n"))));
+    .flatMap((part, index) =>
+      index % 2 ? el("pre", {}, el("code", {}, part.replace(/\n$/, ""))) : structure(part.split("\n")),
+    );
 }
 
 function structure(lines) {

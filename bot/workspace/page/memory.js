@@ -19,11 +19,8 @@ export function remember(key, value) {
   }
 }
 
-// The place in the address: #as=approver&at=ops&thread=1796047200.000100
-// #C0OPS/1796047200.000100 is where a permalink of the workspace leads.
+// The place in the address: #as=approver&at=ops&thread=1796047200.000100. A permalink of the workspace leads here too.
 export function readAddress() {
-  const [, at, ts] = location.hash.match(/^#(\w+)\/(\d+\.\d+)$/) ?? [];
-  if (at) return { as: null, at, thread: null, ts };
   const parts = new URLSearchParams(location.hash.slice(1));
   return { as: parts.get("as"), at: parts.get("at"), thread: parts.get("thread") };
 }

@@ -1,6 +1,6 @@
 // Chips for people, groups, channels and broadcasts inside text. They show names; they ping nobody here.
 
-import { el } from "./dom.js";
+import { el, span } from "./dom.js";
 import { isApp, channel, channelName, groupName, personName, state } from "./state.js";
 
 let openChannel = () => {};
@@ -8,21 +8,21 @@ export const onChannelChip = (listener) => (openChannel = listener);
 
 export function personChip(id, label) {
   const mine = id === state.me;
-  const name = state.people.has(id) || isApp(id) ? personName(id) : label ?? id;
+  const name = state.people.has(id) || isApp(id) ? personName(id) : (label ?? id);
   return el("span", { class: mine ? "mention mine" : "mention" }, `@${name}`);
 }
 
 export function groupChip(id, label) {
   const name = label ?? groupName(id);
-  return el("span", { class: "mention" }, name.startsWith("@") ? name : `@${name}`);
+  return span("mention", name.startsWith("@") ? name : `@${name}`);
 }
 
 export function broadcastChip(name, label) {
-  return el("span", { class: "mention" }, label ?? `@${name}`);
+  return span("mention", label ?? `@${name}`);
 }
 
 export function channelChip(id, label) {
   const name = channel(id) ? channelName(id) : label || "a channel out of sight";
-  if (!channel(id)) return el("span", { class: "mention" }, `#${name}`);
-  return el("button", { type: "button", class: "mention channel-link", on: { click: () => openChannel(id) } }, `#${name}`);
+  if (!channel(id)) return span("mention", `#${name}`);
+  return el("button", { class: "mention channel-link", on: { click: () => openChannel(id) } }, `#${name}`);
 }

@@ -1,7 +1,7 @@
 // One small menu for everything that opens under a button: overflow elements, message actions, shortcuts, reactions.
 // Arrow keys move, Enter chooses, Escape closes and gives the focus back.
 
-import { el } from "./dom.js";
+import { el, span } from "./dom.js";
 
 let close = () => {};
 
@@ -32,8 +32,12 @@ function menuItem(item) {
     close();
     item.run();
   };
-  return el("button", { type: "button", role: "menuitem", class: item.danger ? "menu-item danger" : "menu-item", tabindex: "-1", on: { click: choose } },
-    el("span", {}, item.label), item.hint && el("span", { class: "menu-hint" }, item.hint));
+  return el(
+    "button",
+    { role: "menuitem", class: item.danger ? "menu-item danger" : "menu-item", tabindex: "-1", on: { click: choose } },
+    span("", item.label),
+    item.hint && span("menu-hint", item.hint),
+  );
 }
 
 function onKey(event, menu) {

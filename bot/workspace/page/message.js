@@ -4,7 +4,7 @@
 import * as api from "./api.js";
 import { patchBlocks } from "./blocks.js";
 import { clock, fullDate } from "./dates.js";
-import { el } from "./dom.js";
+import { div, el, span } from "./dom.js";
 import { emojiOf } from "./emoji.js";
 import { editor } from "./editor.js";
 import { collect, createForm } from "./form.js";
@@ -17,12 +17,18 @@ import { toolbar, toggleReaction } from "./toolbar.js";
 const surfaces = new Map(); // one per person and message, so that what was filled in outlives a redraw
 
 function surfaceOf(message, view) {
-  const key = `${state.me}|${view.channel}|${message.ts}`;
+  const key = [state.me, view.channel, message.ts, view.inThread ? "thread" : ""].join("|");
   if (!surfaces.has(key)) surfaces.set(key, { key, form: createForm() });
   const surface = surfaces.get(key);
   const [me, channel, ts] = [state.me, view.channel, message.ts];
   const asks = (message.blocks ?? []).some((block) => block.type === "input");
-  surface.send = (action) => api.act(me, { channel, message_ts: ts, ...action, ...(asks ? { values: collect(surface.form, message.blocks) } : {}) });
+  surface.send = (action) =>
+    api.act(me, {
+      channel,
+      message_ts: ts,
+      ...action,
+      ...(asks ? { values: collect(surface.form, message.blocks) } : {}),
+    });
   return surface;
 }
 
@@ -30,14 +36,19 @@ function surfaceOf(message, view) {
 export function createMessage() {
   const parts = {
     avatar: el("div", { class: "avatar", "aria-hidden": "true" }),
-    head: el("div", { class: "message-head" }),
-    body: el("div", { class: "message-body" }),
+    head: div("message-head"),
+    body: div("message-body"),
     warning: el("p", { class: "warning-line", role: "alert", hidden: true }),
-    foot: el("div", { class: "message-foot" }),
+    foot: div("message-foot"),
     tools: el("div", { class: "tools", role: "group" }),
   };
-  const article = el("article", { class: "message", tabindex: "-1", data: { focus: "message" } }, parts.avatar,
-    el("div", { class: "message-main" }, parts.head, parts.body, parts.warning, parts.foot), parts.tools);
+  const article = el(
+    "article",
+    { class: "message", tabindex: "-1", data: { focus: "message" } },
+    parts.avatar,
+    div("message-main", parts.head, parts.body, parts.warning, parts.foot),
+    parts.tools,
+  );
   article.parts = parts;
   return article;
 }
@@ -53,8 +64,14 @@ export function updateMessage(article, message, view) {
   redraw(article.parts.avatar, [who.name, who.id], () => avatar(article.parts.avatar, who));
   redraw(article.parts.head, [who, message.ts, message.edited?.ts, view.compact], () => head(message, who, view));
   showBody(article.parts.body, message, view, surface);
-  redraw(article.parts.foot, [message.files, message.reactions, message.reply_count, message.latest_reply, view.inThread, state.me], () => foot(message, view));
-  redraw(article.parts.tools, [message.ts, who.id, message.reply_count > 0, state.me, view.inThread], () => toolbar(article.parts.tools, message, view));
+  redraw(
+    article.parts.foot,
+    [message.files, message.reactions, message.reply_count, message.latest_reply, view.inThread, state.me],
+    () => foot(message, view),
+  );
+  redraw(article.parts.tools, [message.text, message.reactions, message.reply_count > 0, state.me], () =>
+    toolbar(article.parts.tools, message, view),
+  );
   showWarning(article, surface);
 }
 
@@ -67,14 +84,22 @@ function redraw(part, facts, make) {
 }
 
 function classes(message, who, view) {
-  const flags = { bot: who.bot, card: isCard(message), compact: view.compact, ephemeral: view.ephemeral, own: message.user === state.me };
+  const flags = {
+    bot: who.bot,
+    card: isCard(message),
+    compact: view.compact,
+    ephemeral: view.ephemeral,
+    own: message.user === state.me,
+  };
   return ["message", ...Object.keys(flags).filter((name) => flags[name])].join(" ");
 }
 
 const isCard = (message) => (message.blocks ?? []).some((block) => block.type === "header" || block.type === "actions");
 
+const replies = (message) => (message.reply_count === 1 ? "1 reply" : `${message.reply_count} replies`);
+
 function spokenHead(message, who, view) {
-  const thread = message.reply_count && !view.inThread ? `, ${message.reply_count} replies` : "";
+  const thread = message.reply_count && !view.inThread ? `, ${replies(message)}` : "";
   return `${who.name}, ${clock(message.ts)}${view.ephemeral ? ", only visible to you" : ""}${thread}`;
 }
 
@@ -86,15 +111,27 @@ function avatar(node, who) {
 }
 
 function head(message, who, view) {
-  const time = el("time", { datetime: new Date(Number(message.ts) * 1000).toISOString(), title: fullDate(message.ts) }, clock(message.ts));
-  const edited = message.edited && el("span", { class: "quiet-text" }, "(edited)");
+  const time = el(
+    "time",
+    { datetime: new Date(Number(message.ts) * 1000).toISOString(), title: fullDate(message.ts) },
+    clock(message.ts),
+  );
+  const edited = message.edited && !who.bot && span("quiet-text", "(edited)");
   if (view.compact) return [edited];
-  return [el("span", { class: "author" }, who.name), who.bot && el("span", { class: "tag" }, "app"), time, edited,
-    view.ephemeral && el("span", { class: "only-you" }, "Only visible to you")];
+  return [
+    span("author", who.name),
+    who.bot && span("tag", "app"),
+    time,
+    edited,
+    view.ephemeral && span("only-you", "Only visible to you"),
+  ];
 }
 
 function showBody(body, message, view, surface) {
-  const editing = state.editing?.ts === message.ts && state.editing.channel === view.channel && state.editing.inThread === view.inThread;
+  const editing =
+    state.editing?.ts === message.ts &&
+    state.editing.channel === view.channel &&
+    state.editing.inThread === view.inThread;
   if (editing) return redraw(body, ["editing", message.ts], () => editor(view.channel, message));
   // People's words are shown from their text: the block beside it says the same, without the marks they typed.
   if (message.blocks?.length && author(message).bot) {
@@ -103,7 +140,13 @@ function showBody(body, message, view, surface) {
     return patchBlocks(body, message.blocks, surface);
   }
   const gone = message.subtype === "tombstone";
-  return redraw(body, ["text", message.text], () => el("div", { class: gone ? "lines quiet-text" : "lines" }, gone ? "This message was deleted." : mrkdwn(message.text)));
+  return redraw(body, ["text", message.text], () =>
+    el(
+      "div",
+      { class: gone ? "lines quiet-text" : "lines" },
+      gone ? "This message was deleted." : mrkdwn(message.text),
+    ),
+  );
 }
 
 function showWarning(article, surface) {
@@ -114,12 +157,20 @@ function showWarning(article, surface) {
 }
 
 function foot(message, view) {
-  return [files(message), reactions(message, view), !view.inThread && message.reply_count > 0 && threadButton(message, view)];
+  return [
+    files(message),
+    reactions(message, view),
+    !view.inThread && message.reply_count > 0 && threadButton(message, view),
+  ];
 }
 
 function files(message) {
   if (!message.files?.length) return null;
-  return el("ul", { class: "files" }, message.files.map((file) => el("li", {}, "📄 ", fileName(file), el("span", { class: "quiet-text" }, ` ${size(file.size)}`))));
+  return el(
+    "ul",
+    { class: "files" },
+    message.files.map((file) => el("li", {}, "📄 ", fileName(file), span("quiet-text", ` ${size(file.size)}`))),
+  );
 }
 
 function fileName(file) {
@@ -136,16 +187,39 @@ function size(bytes) {
 
 function reactions(message, view) {
   if (!message.reactions?.length) return null;
-  return el("div", { class: "reactions" }, message.reactions.map((reaction) => {
-    const mine = reaction.users?.includes(state.me);
-    const who = (reaction.users ?? []).map(personName).join(", ");
-    return el("button", { type: "button", class: mine ? "reaction mine" : "reaction", title: who, "aria-pressed": String(Boolean(mine)), "aria-label": `${reaction.name}: ${who}`,
-      data: { focus: `reaction ${reaction.name}` }, on: { click: () => toggleReaction(message, view.channel, reaction.name) } }, emojiOf(reaction.name), " ", reaction.count);
-  }));
+  return div(
+    "reactions",
+    message.reactions.map((reaction) => {
+      const mine = reaction.users?.includes(state.me);
+      const who = (reaction.users ?? []).map(personName).join(", ");
+      return el(
+        "button",
+        {
+          class: mine ? "reaction mine" : "reaction",
+          title: who,
+          "aria-pressed": String(Boolean(mine)),
+          "aria-label": `${reaction.name}: ${who}`,
+          data: { focus: `reaction ${reaction.name}` },
+          on: { click: () => toggleReaction(message, view.channel, reaction.name) },
+        },
+        emojiOf(reaction.name),
+        " ",
+        reaction.count,
+      );
+    }),
+  );
 }
 
 function threadButton(message, view) {
-  const words = message.reply_count === 1 ? "1 reply" : `${message.reply_count} replies`;
-  const last = message.latest_reply && el("span", { class: "quiet-text" }, `last ${clock(message.latest_reply)}`);
-  return el("button", { type: "button", class: "thread-link", data: { testid: "thread-open", focus: "thread" }, on: { click: () => view.openThread(message.ts) } }, el("span", {}, words), last);
+  const last = message.latest_reply && span("quiet-text", `last ${clock(message.latest_reply)}`);
+  return el(
+    "button",
+    {
+      class: "thread-link",
+      data: { testid: "thread-open", focus: "thread" },
+      on: { click: () => view.openThread(message.ts) },
+    },
+    span("", replies(message)),
+    last,
+  );
 }

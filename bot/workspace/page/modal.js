@@ -33,7 +33,8 @@ export function startModal() {
 const top = () => state.views?.at(-1) ?? null;
 
 function surfaceOf(view) {
-  if (!surfaces.has(view.id)) surfaces.set(view.id, { key: `view|${view.id}`, form: createForm(), errors: {}, busy: false, warning: "" });
+  if (!surfaces.has(view.id))
+    surfaces.set(view.id, { key: `view|${view.id}`, form: createForm(), errors: {}, busy: false, warning: "" });
   const surface = surfaces.get(view.id);
   surface.entered = view.state?.values;
   const me = state.me;
@@ -80,14 +81,21 @@ function button(id, words, busy) {
 // Errors that name no block of this view would be lost otherwise.
 function strayErrors(view, surface) {
   const ids = new Set(view.blocks.map((block) => block.block_id));
-  return Object.entries(surface.errors).filter(([id]) => !ids.has(id)).map(([, words]) => words).join(" ");
+  return Object.entries(surface.errors)
+    .filter(([id]) => !ids.has(id))
+    .map(([, words]) => words)
+    .join(" ");
 }
 
 function focusFirst(view) {
   byId("modal-body").scrollTop = 0;
   const asked = view.blocks.find((block) => block.element?.focus_on_load || block.accessory?.focus_on_load);
-  const fields = [...byId("modal-blocks").querySelectorAll("[data-field]")].map((node) => (node.tagName === "FIELDSET" ? node.querySelector("input") : node));
-  const wanted = asked ? fields.find((node) => (node.closest("[data-field]") ?? node).dataset.field === asked.block_id) : fields[0];
+  const fields = [...byId("modal-blocks").querySelectorAll("[data-field]")].map((node) =>
+    node.tagName === "FIELDSET" ? node.querySelector("input") : node,
+  );
+  const wanted = asked
+    ? fields.find((node) => (node.closest("[data-field]") ?? node).dataset.field === asked.block_id)
+    : fields[0];
   (wanted ?? byId("modal-title")).focus({ preventScroll: !wanted });
 }
 
@@ -107,7 +115,8 @@ async function leave({ clear = false } = {}) {
   if (!view) return;
   state.views = clear ? [] : state.views.slice(0, -1);
   draw();
-  await api.closeView(state.me, view.id, clear ? { clear } : {}).catch((error) => console.warn(error.message)); // closed already, by the app
+  // It may be closed already, by the app.
+  await api.closeView(state.me, view.id, clear ? { clear } : {}).catch((error) => console.warn(error.message));
   want("views");
 }
 

@@ -14,7 +14,9 @@ export const decode = (text) => text.replace(/&(?:amp|lt|gt);/g, (entity) => ENT
 
 export function mrkdwn(text) {
   const parts = String(text ?? "").split(/```\n?([\s\S]+?)```\n?/);
-  return parts.flatMap((part, index) => (index % 2 ? el("pre", {}, el("code", {}, decode(part.replace(/\n$/, "")))) : quotes(part)));
+  return parts.flatMap((part, index) =>
+    index % 2 ? el("pre", {}, el("code", {}, decode(part.replace(/\n$/, "")))) : quotes(part),
+  );
 }
 
 function quotes(text) {
@@ -84,7 +86,7 @@ function styleAt(text, at, missing) {
 function closing(text, start, mark, missing) {
   let at = start + 1;
   while (at < text.length && text[at] !== "\n") {
-    const skipped = text[at] === "`" || text[at] === "<" ? codeAt(text, at) ?? tokenAt(text, at) : null;
+    const skipped = text[at] === "`" || text[at] === "<" ? (codeAt(text, at) ?? tokenAt(text, at)) : null;
     if (skipped) at = skipped.end;
     else if (text[at] === mark && !isSpace(text[at - 1]) && !isWord(text[at + 1])) return at;
     else at += 1;

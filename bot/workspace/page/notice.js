@@ -1,7 +1,7 @@
 // The small line at the foot of the page: what went wrong, whether the connection stands; and the live region
 // through which screen readers hear of new messages.
 
-import { byId, el } from "./dom.js";
+import { byId, el, span } from "./dom.js";
 
 let timer = 0;
 
@@ -13,7 +13,10 @@ export function complain(error) {
 export function notify(text, level = "info") {
   const line = byId("status");
   line.className = `status ${level}`;
-  line.replaceChildren(el("span", {}, text), el("button", { type: "button", class: "quiet", "aria-label": "Dismiss this notice", on: { click: hush } }, "×"));
+  line.replaceChildren(
+    span("", text),
+    el("button", { class: "quiet", "aria-label": "Dismiss this notice", on: { click: hush } }, "×"),
+  );
   line.hidden = false;
   clearTimeout(timer);
   timer = setTimeout(hush, 10_000);

@@ -49,21 +49,31 @@ function title() {
 function note() {
   const here = state.place.kind === "channel" && channel(state.place.id);
   if (!here || here.is_im) return "";
-  const facts = [here.num_members && `${here.num_members} members`, here.is_private && "private", here.is_ext_shared && "shared with another workspace",
-    here.is_member === false && "you are not a member", here.bot_is_member === false && `${state.workspace.app.name} is not in this channel`];
+  const facts = [
+    here.num_members && `${here.num_members} members`,
+    here.is_private && "private",
+    here.is_ext_shared && "shared with another workspace",
+    here.is_member === false && "you are not a member",
+    here.bot_is_member === false && `${state.workspace.app.name} is not in this channel`,
+  ];
   return [here.topic?.value, ...facts].filter(Boolean).join(" · ");
 }
 
 function emptyWords() {
   if (state.place?.kind !== "channel") return "";
-  return channel(state.place.id)?.is_member === false ? "Only members can read this channel." : "Nothing has been said here yet.";
+  return channel(state.place.id)?.is_member === false
+    ? "Only members can read this channel."
+    : "Nothing has been said here yet.";
 }
 
 // Messages and what only this person sees, in order of time.
 function rows() {
   const view = { channel: state.place.id, inThread: false, openThread };
   const said = state.messages.map((message) => ({ message, view }));
-  const own = ephemeralsIn(state.place.id, null).map((message) => ({ message: { user: state.workspace.app.bot_user_id, ...message }, view: { ...view, ephemeral: true } }));
+  const own = ephemeralsIn(state.place.id, null).map((message) => ({
+    message: { user: state.workspace.app.bot_user_id, ...message },
+    view: { ...view, ephemeral: true },
+  }));
   return [...said, ...own].sort((a, b) => Number(a.message.ts) - Number(b.message.ts));
 }
 
@@ -76,7 +86,12 @@ function drawHome() {
   const key = `${state.me}|home|${view?.id ?? ""}`;
   if (!forms.has(key)) forms.set(key, createForm());
   const me = state.me;
-  const surface = { key, form: forms.get(key), send: (action) => api.actInView(me, view.id, action), changed: () => showHomeWarning(surface) };
+  const surface = {
+    key,
+    form: forms.get(key),
+    send: (action) => api.actInView(me, view.id, action),
+    changed: () => showHomeWarning(surface),
+  };
   patchBlocks(byId("home-blocks"), view?.blocks ?? [], surface);
   showHomeWarning(surface);
 }

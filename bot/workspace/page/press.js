@@ -3,7 +3,7 @@
 //
 // A surface is a place that holds blocks: {key, form, send(action) -> Promise<{acked}>, changed()}.
 
-import { el } from "./dom.js";
+import { div, el } from "./dom.js";
 import { openUrl } from "./links.js";
 import { state } from "./state.js";
 
@@ -69,7 +69,12 @@ export async function press(surface, blockId, element, content = {}) {
   warnings.delete(surface.key);
   begin(key);
   try {
-    const answer = await surface.send({ action_id: element.action_id, block_id: blockId, type: element.type, ...content });
+    const answer = await surface.send({
+      action_id: element.action_id,
+      block_id: blockId,
+      type: element.type,
+      ...content,
+    });
     warnings.set(surface.key, unanswered(answer));
   } catch (error) {
     warnings.set(surface.key, error.message);
@@ -82,10 +87,24 @@ export async function press(surface, blockId, element, content = {}) {
 function confirmed(words) {
   return new Promise((resolve) => {
     const title = el("h2", { id: "confirm-title" }, words.title?.text ?? "Are you sure?");
-    const yes = el("button", { type: "submit", value: "yes", class: words.style === "danger" ? "button danger" : "button primary" }, words.confirm?.text ?? "Yes");
+    const yes = el(
+      "button",
+      { type: "submit", value: "yes", class: words.style === "danger" ? "button danger" : "button primary" },
+      words.confirm?.text ?? "Yes",
+    );
     const no = el("button", { type: "submit", value: "no", class: "button" }, words.deny?.text ?? "No");
-    const form = el("form", { method: "dialog" }, title, el("p", { class: "lines" }, words.text?.text ?? ""), el("div", { class: "dialog-foot" }, no, yes));
-    const dialog = el("dialog", { class: "sheet small", role: "alertdialog", "aria-labelledby": "confirm-title", data: { testid: "confirm" } }, form);
+    const form = el(
+      "form",
+      { method: "dialog" },
+      title,
+      el("p", { class: "lines" }, words.text?.text ?? ""),
+      div("dialog-foot", no, yes),
+    );
+    const dialog = el(
+      "dialog",
+      { class: "sheet small", role: "alertdialog", "aria-labelledby": "confirm-title", data: { testid: "confirm" } },
+      form,
+    );
     dialog.addEventListener("close", () => {
       dialog.remove();
       resolve(dialog.returnValue === "yes");

@@ -1,6 +1,6 @@
 // The left rail: the workspace, who "I" am, the app's Home, the channels with their unread marks, the app's direct message.
 
-import { byId, el, keepFocus, sync } from "./dom.js";
+import { byId, el, keepFocus, span, sync } from "./dom.js";
 import { recall, remember } from "./memory.js";
 import { onRedraw } from "./refresh.js";
 import { actors, person, standing, state } from "./state.js";
@@ -30,14 +30,28 @@ export function openRail(open) {
 function draw() {
   const one = person(state.me);
   byId("person").value = state.me;
-  byId("standing").textContent = [one?.real_name !== one?.name && one?.real_name, standing(one)].filter(Boolean).join(" · ");
+  byId("standing").textContent = [one?.real_name !== one?.name && one?.real_name, standing(one)]
+    .filter(Boolean)
+    .join(" · ");
   const channels = state.channels.filter((each) => !each.is_im).sort((a, b) => a.name.localeCompare(b.name));
-  const direct = state.channels.find((each) => each.is_im) ?? { id: state.workspace.app.bot_user_id, is_im: true, unborn: true };
+  const direct = state.channels.find((each) => each.is_im) ?? {
+    id: state.workspace.app.bot_user_id,
+    is_im: true,
+    unborn: true,
+  };
   const home = state.workspace.home && item("home", { kind: "home" }, "⌂", "Home", {}, "home-open");
-  keepFocus(byId("places"), () => sync(byId("places"), [
-    heading("App"), home, channelItem(direct, "@", state.workspace.app.name),
-    heading("Channels"), ...channels.map((each) => channelItem(each, sign(each), each.name)),
-  ].filter(Boolean)));
+  keepFocus(byId("places"), () =>
+    sync(
+      byId("places"),
+      [
+        heading("App"),
+        home,
+        channelItem(direct, "@", state.workspace.app.name),
+        heading("Channels"),
+        ...channels.map((each) => channelItem(each, sign(each), each.name)),
+      ].filter(Boolean),
+    ),
+  );
 }
 
 const headings = new Map();
@@ -52,15 +66,37 @@ const sign = (channel) => (channel.is_private ? "🔒" : channel.is_ext_shared ?
 function channelItem(channel, mark, name) {
   const unread = isUnread(channel);
   const place = { kind: "channel", id: channel.id, unborn: channel.unborn };
-  const node = item(channel.is_im ? "direct" : channel.id, place, mark, name, { unread }, `channel-${name.toLowerCase().replaceAll(" ", "-")}`);
+  const node = item(
+    channel.is_im ? "direct" : channel.id,
+    place,
+    mark,
+    name,
+    { unread },
+    `channel-${name.toLowerCase().replaceAll(" ", "-")}`,
+  );
   node.classList.toggle("away", channel.is_member === false);
-  const extra = [unread && "unread", channel.is_private && "private", channel.is_ext_shared && "shared with another workspace"].filter(Boolean);
-  node.setAttribute("aria-label", [channel.is_im ? `Direct message with ${name}` : `Channel ${name}`, ...extra].join(", "));
+  const extra = [
+    unread && "unread",
+    channel.is_private && !channel.is_im && "private",
+    channel.is_ext_shared && "shared with another workspace",
+  ].filter(Boolean);
+  node.setAttribute(
+    "aria-label",
+    [channel.is_im ? `Direct message with ${name}` : `Channel ${name}`, ...extra].join(", "),
+  );
   return node;
 }
 
 function item(key, place, mark, name, { unread = false }, testid) {
-  const node = buttons.get(key) ?? el("button", { type: "button", class: "place" }, el("span", { class: "place-mark", "aria-hidden": "true" }), el("span", { class: "place-name" }), el("span", { class: "dot", "aria-hidden": "true" }));
+  const node =
+    buttons.get(key) ??
+    el(
+      "button",
+      { class: "place" },
+      el("span", { class: "place-mark", "aria-hidden": "true" }),
+      span("place-name"),
+      el("span", { class: "dot", "aria-hidden": "true" }),
+    );
   buttons.set(key, node);
   node.dataset.testid = testid;
   node.dataset.focus = `place ${key}`;
@@ -81,10 +117,11 @@ const readKey = (channel) => `read.${state.workspace.team.id}.${state.me}.${chan
 
 // What stood there when this person first looked counts as read.
 function isUnread(channel) {
-  if (!channel.last_ts) return false;
+  const last = channel.last_ts ?? "0";
   const read = recall(readKey(channel));
-  if (read === null) remember(readKey(channel), channel.last_ts);
-  const here = state.place?.kind === "channel" && state.place.id === channel.id && document.visibilityState === "visible";
-  if (here && read !== channel.last_ts) remember(readKey(channel), channel.last_ts);
-  return !here && read !== null && Number(channel.last_ts) > Number(read);
+  if (read === null) remember(readKey(channel), last);
+  const here =
+    state.place?.kind === "channel" && state.place.id === channel.id && document.visibilityState === "visible";
+  if (here && read !== last) remember(readKey(channel), last);
+  return !here && read !== null && Number(last) > Number(read);
 }

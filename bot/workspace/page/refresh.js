@@ -22,8 +22,14 @@ const LOADS = {
   ephemerals: async () => ({ ephemerals: (await api.ephemerals(state.me)).messages }),
   views: async () => ({ views: (await api.views(state.me)).views }),
   home: async () => ({ homeView: (await api.home(state.me)).view }),
-  messages: async () => (state.place?.kind === "channel" && !state.place.unborn ? { messages: (await api.messages(state.me, state.place.id)).messages } : { messages: [] }),
-  thread: async () => (state.thread ? threadNews(await api.messages(state.me, state.thread.channel, state.thread.ts)) : { threadMessages: [], threadFacts: {} }),
+  messages: async () =>
+    state.place?.kind === "channel" && !state.place.unborn
+      ? { messages: (await api.messages(state.me, state.place.id)).messages }
+      : { messages: [] },
+  thread: async () =>
+    state.thread
+      ? threadNews(await api.messages(state.me, state.thread.channel, state.thread.ts))
+      : { threadMessages: [], threadFacts: {} },
 };
 
 const threadNews = (answer) => ({ threadMessages: answer.messages, threadFacts: answer.thread ?? {} });
@@ -66,5 +72,10 @@ export function dismissEphemeral(channel, ts) {
 
 // What only this person sees, in one channel or one of its threads.
 export function ephemeralsIn(channel, threadTs) {
-  return state.ephemerals.filter((one) => one.channel === channel && (one.thread_ts ?? null) === threadTs && !state.dismissed.has(`${state.me} ${channel} ${one.ts}`));
+  return state.ephemerals.filter(
+    (one) =>
+      one.channel === channel &&
+      (one.thread_ts ?? null) === threadTs &&
+      !state.dismissed.has(`${state.me} ${channel} ${one.ts}`),
+  );
 }

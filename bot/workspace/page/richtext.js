@@ -1,12 +1,12 @@
 // rich_text: nothing in it is parsed. Every text is literal, styles come only from the block itself.
 
-import { el } from "./dom.js";
+import { div, el, span } from "./dom.js";
 import { formatDate, fullDate } from "./dates.js";
 import { emojiOf } from "./emoji.js";
 import { link } from "./links.js";
 import { broadcastChip, channelChip, groupChip, personChip } from "./mentions.js";
 
-export const richText = (block) => el("div", { class: "rich" }, lists(block.elements ?? []));
+export const richText = (block) => div("rich", lists(block.elements ?? []));
 
 // Consecutive lists belong together: an indented one goes inside the last item of the one before it.
 function lists(elements) {
@@ -32,18 +32,22 @@ function lists(elements) {
 function list(element) {
   const tag = element.style === "ordered" ? "ol" : "ul";
   const start = tag === "ol" && element.offset ? element.offset + 1 : null;
-  return el(tag, { start, class: element.border ? "barred" : null }, (element.elements ?? []).map((item) => el("li", {}, spans(item.elements))));
+  return el(
+    tag,
+    { start, class: element.border ? "barred" : null },
+    (element.elements ?? []).map((item) => el("li", {}, spans(item.elements))),
+  );
 }
 
 function part(element) {
-  if (element.type === "rich_text_section") return el("div", { class: "rich-section" }, spans(element.elements));
+  if (element.type === "rich_text_section") return div("rich-section", spans(element.elements));
   if (element.type === "rich_text_quote") return el("blockquote", {}, spans(element.elements));
   if (element.type === "rich_text_preformatted") return el("pre", {}, el("code", {}, spans(element.elements)));
   console.warn("rich text part not known:", element.type);
-  return el("div", { class: "unknown" }, `[${element.type}]`);
+  return div("unknown", `[${element.type}]`);
 }
 
-const spans = (elements) => (elements ?? []).map((element) => styled(span(element), element.style));
+const spans = (elements) => (elements ?? []).map((element) => styled(mark(element), element.style));
 
 function styled(node, style) {
   if (!style) return node;
@@ -70,8 +74,8 @@ const SPANS = {
 
 const fromCodes = (codes) => String.fromCodePoint(...codes.split("-").map((code) => parseInt(code, 16)));
 
-function span(element) {
+function mark(element) {
   if (Object.hasOwn(SPANS, element.type)) return SPANS[element.type](element);
   console.warn("rich text element not known:", element.type);
-  return el("span", { class: "unknown" }, `[${element.type}]`);
+  return span("unknown", `[${element.type}]`);
 }

@@ -21,7 +21,8 @@ export const state = {
 
 export const person = (id) => state.people.get(id);
 export const channel = (id) => state.channels.find((one) => one.id === id);
-export const isApp = (id) => Boolean(id) && (id === state.workspace.app.bot_user_id || id === state.workspace.app.bot_id);
+export const isApp = (id) =>
+  Boolean(id) && (id === state.workspace.app.bot_user_id || id === state.workspace.app.bot_id);
 
 export function personName(id) {
   if (isApp(id)) return state.workspace.app.name;
@@ -36,7 +37,7 @@ export function channelName(id) {
 
 export function groupName(id) {
   const group = (state.workspace.usergroups ?? []).find((one) => one.id === id);
-  return group ? group.handle ?? group.name : id;
+  return group ? (group.handle ?? group.name) : id;
 }
 
 // The people somebody may act as: no bots, nobody whose account is off.
@@ -47,12 +48,15 @@ export function actors() {
 // Apps may post under a name of their own; people are always called what they are called elsewhere.
 function nameOf(message, id) {
   const known = person(id);
-  return known && !known.is_bot ? known.name : message.username ?? personName(id);
+  return known && !known.is_bot ? known.name : (message.username ?? personName(id));
 }
 
 export function author(message) {
   const id = message.user ?? message.bot_id;
-  const app = isApp(message.user) || isApp(message.bot_id) || Boolean(message.app_id && message.app_id === state.workspace.app.app_id);
+  const app =
+    isApp(message.user) ||
+    isApp(message.bot_id) ||
+    Boolean(message.app_id && message.app_id === state.workspace.app.app_id);
   return { id, app, bot: app || Boolean(message.bot_id) || Boolean(person(id)?.is_bot), name: nameOf(message, id) };
 }
 

@@ -1,12 +1,12 @@
 // What the writing box offers: commands after a / at the very beginning, people and groups after an @, channels after a #.
 
-import { el, freshId } from "./dom.js";
+import { el, freshId, span } from "./dom.js";
 import { state } from "./state.js";
 
 const SHOWN = 8;
 
 export function createSuggestions(box, { commands }) {
-  const list = el("ul", { class: "suggestions", role: "listbox", id: freshId("suggestions"), hidden: true, "aria-label": "Suggestions" });
+  const list = createList();
   let items = [];
   let chosen = 0;
   box.setAttribute("aria-autocomplete", "list");
@@ -59,8 +59,19 @@ export function createSuggestions(box, { commands }) {
   return { list, hide };
 }
 
+function createList() {
+  const id = freshId("suggestions");
+  return el("ul", { class: "suggestions", role: "listbox", id, hidden: true, "aria-label": "Suggestions" });
+}
+
 function option(item, take, id) {
-  const node = el("li", { role: "option", id, class: "suggestion" }, el("span", { class: "suggestion-name" }, item.label), item.hint && el("span", { class: "suggestion-usage" }, item.hint), item.note && el("span", { class: "hint" }, item.note));
+  const node = el(
+    "li",
+    { role: "option", id, class: "suggestion" },
+    span("suggestion-name", item.label),
+    item.hint && span("suggestion-usage", item.hint),
+    item.note && span("hint", item.note),
+  );
   node.addEventListener("pointerdown", (event) => {
     event.preventDefault(); // the box keeps the focus
     take();
@@ -81,7 +92,10 @@ function lookup(box, withCommands) {
 function among(rows, typed, from) {
   const wanted = typed.toLowerCase();
   const items = rows.filter((row) => row.label.toLowerCase().startsWith(wanted));
-  return { items: items.map((row) => ({ ...row, from, text: `${row.label} ` })), complete: items.some((row) => row.label.toLowerCase() === wanted) };
+  return {
+    items: items.map((row) => ({ ...row, from, text: `${row.label} ` })),
+    complete: items.some((row) => row.label.toLowerCase() === wanted),
+  };
 }
 
 const commandRow = (one) => ({ label: one.command, hint: one.usage_hint, note: one.description });
@@ -89,8 +103,12 @@ const commandRow = (one) => ({ label: one.command, hint: one.usage_hint, note: o
 function mentionRows() {
   const { app, usergroups } = state.workspace;
   const people = [...state.people.values()].filter((one) => !one.deleted && one.id !== app.bot_user_id);
-  return [{ label: `@${app.name}`, note: "the app" }, ...people.map((one) => ({ label: `@${one.name}`, note: one.real_name })),
-    ...(usergroups ?? []).map((one) => ({ label: `@${one.handle ?? one.name}`, note: "group" }))];
+  return [
+    { label: `@${app.name}`, note: "the app" },
+    ...people.map((one) => ({ label: `@${one.name}`, note: one.real_name })),
+    ...(usergroups ?? []).map((one) => ({ label: `@${one.handle ?? one.name}`, note: "group" })),
+  ];
 }
 
-const channelRows = () => state.channels.filter((one) => !one.is_im).map((one) => ({ label: `#${one.name}`, note: one.topic?.value }));
+const channelRows = () =>
+  state.channels.filter((one) => !one.is_im).map((one) => ({ label: `#${one.name}`, note: one.topic?.value }));

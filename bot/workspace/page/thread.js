@@ -37,7 +37,9 @@ function draw() {
   byId("thread").hidden = !state.thread;
   document.body.classList.toggle("thread-open", Boolean(state.thread));
   if (!state.thread || !state.threadMessages) return;
-  const where = channel(state.thread.channel)?.is_im ? channelName(state.thread.channel) : `#${channelName(state.thread.channel)}`;
+  const where = channel(state.thread.channel)?.is_im
+    ? channelName(state.thread.channel)
+    : `#${channelName(state.thread.channel)}`;
   byId("thread-place").textContent = where;
   byId("thread-messages").setAttribute("aria-label", `Thread in ${where}`);
   log.draw(rows());
@@ -50,14 +52,26 @@ function drawFacts() {
   const { status, prompts } = state.threadFacts;
   byId("thread-status").hidden = !status;
   byId("thread-status").textContent = status ? `${state.workspace.app.name} ${status}` : "";
-  byId("thread-prompts").replaceChildren(...(prompts ?? []).map((one) => el("button", { type: "button", class: "button", on: { click: () => write(one.message) } }, one.title)));
+  byId("thread-prompts").replaceChildren(
+    ...(prompts ?? []).map((one) =>
+      el("button", { class: "button", on: { click: () => write(one.message) } }, one.title),
+    ),
+  );
 }
 
 function rows() {
   const { channel: id, ts } = state.thread;
   const view = { channel: id, inThread: true, openThread: () => {} };
   const root = state.messages?.find((message) => message.ts === ts && state.place?.id === id);
-  const said = state.threadMessages.some((message) => message.ts === ts) || !root ? state.threadMessages : [root, ...state.threadMessages];
-  const own = ephemeralsIn(id, ts).map((message) => ({ message: { user: state.workspace.app.bot_user_id, ...message }, view: { ...view, ephemeral: true } }));
-  return [...said.map((message) => ({ message, view })), ...own].sort((a, b) => Number(a.message.ts) - Number(b.message.ts));
+  const said =
+    state.threadMessages.some((message) => message.ts === ts) || !root
+      ? state.threadMessages
+      : [root, ...state.threadMessages];
+  const own = ephemeralsIn(id, ts).map((message) => ({
+    message: { user: state.workspace.app.bot_user_id, ...message },
+    view: { ...view, ephemeral: true },
+  }));
+  return [...said.map((message) => ({ message, view })), ...own].sort(
+    (a, b) => Number(a.message.ts) - Number(b.message.ts),
+  );
 }

@@ -13,15 +13,44 @@ import { asTyped } from "./wire.js";
 export function toolbar(holder, message, view) {
   holder.setAttribute("aria-label", "Message actions");
   if (view.ephemeral) return [tool("Dismiss message", "×", () => dismissEphemeral(view.channel, message.ts))];
-  const reply = !view.inThread && tool("Reply in thread", "💬", () => view.openThread(message.ts), { testid: message.reply_count > 0 ? "reply" : "thread-open" });
-  const react = menuTool("Add reaction", "☺", (anchor) => openMenu(anchor, "Reactions", REACTIONS.map((name) => ({ label: EMOJI[name], hint: name, run: () => toggleReaction(message, view.channel, name) }))));
+  const reply =
+    !view.inThread &&
+    tool("Reply in thread", "💬", () => view.openThread(message.ts), {
+      testid: message.reply_count > 0 ? "reply" : "thread-open",
+    });
+  const react = menuTool("Add reaction", "☺", (anchor) =>
+    openMenu(
+      anchor,
+      "Reactions",
+      REACTIONS.map((name) => ({
+        label: EMOJI[name],
+        hint: name,
+        run: () => toggleReaction(message, view.channel, name),
+      })),
+    ),
+  );
   const items = choices(message, view);
-  const more = items.length > 0 && menuTool("More for this message", "⋯", (anchor) => openMenu(anchor, "For this message", choices(message, view)), { testid: "message-menu" });
+  const more =
+    items.length > 0 &&
+    menuTool("More for this message", "⋯", (anchor) => openMenu(anchor, "For this message", choices(message, view)), {
+      testid: "message-menu",
+    });
   return [react, reply, more];
 }
 
 function tool(label, sign, run, data = {}) {
-  return el("button", { type: "button", class: "tool", "aria-label": label, title: label, tabindex: "-1", data: { focus: label, ...data }, on: { click: run } }, sign);
+  return el(
+    "button",
+    {
+      class: "tool",
+      "aria-label": label,
+      title: label,
+      tabindex: "-1",
+      data: { focus: label, ...data },
+      on: { click: run },
+    },
+    sign,
+  );
 }
 
 function menuTool(label, sign, open, data) {
@@ -31,12 +60,23 @@ function menuTool(label, sign, open, data) {
 }
 
 function choices(message, view) {
-  const items = state.workspace.shortcuts.filter((one) => one.type === "message")
-    .map((one) => ({ label: one.name, hint: state.workspace.app.name, run: () => runShortcut(one, view.channel, message.ts) }));
+  const items = state.workspace.shortcuts
+    .filter((one) => one.type === "message")
+    .map((one) => ({
+      label: one.name,
+      hint: state.workspace.app.name,
+      run: () => runShortcut(one, view.channel, message.ts),
+    }));
   if (message.user !== state.me) return items;
-  return [...items,
+  return [
+    ...items,
     { label: "Edit message", run: () => startEditing(message, view) },
-    { label: "Delete message", danger: true, run: () => api.remove(state.me, message.ts, { channel: view.channel }).catch(complain) }];
+    {
+      label: "Delete message",
+      danger: true,
+      run: () => api.remove(state.me, message.ts, { channel: view.channel }).catch(complain),
+    },
+  ];
 }
 
 export async function runShortcut(one, channel, ts) {

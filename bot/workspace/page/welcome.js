@@ -1,6 +1,6 @@
 // The greeting of a first visit: three things to try. It can be sent away, and called back from the rail.
 
-import { byId, el } from "./dom.js";
+import { byId, div, el, span } from "./dom.js";
 import { recall, remember } from "./memory.js";
 import { actors, state } from "./state.js";
 
@@ -17,9 +17,18 @@ export function startWelcome(options) {
 export function showWelcome() {
   const box = byId("welcome");
   box.replaceChildren(
-    el("div", { class: "welcome-head" }, el("h2", {}, "Three things to try"), el("button", { type: "button", class: "tool", "aria-label": "Dismiss the greeting", on: { click: dismiss } }, "×")),
-    el("p", {}, `This is a workspace on your own machine; ${state.workspace.app.name} is in it as it would be in Slack. You can act as anyone here.`),
-    el("ol", { class: "welcome-steps" }, firstSteps()));
+    div(
+      "welcome-head",
+      el("h2", {}, "Three things to try"),
+      el("button", { class: "tool", "aria-label": "Dismiss the greeting", on: { click: dismiss } }, "×"),
+    ),
+    el(
+      "p",
+      {},
+      `This is a workspace on your own machine; ${state.workspace.app.name} is in it as it would be in Slack. You can act as anyone here.`,
+    ),
+    el("ol", { class: "welcome-steps" }, firstSteps()),
+  );
   box.hidden = false;
 }
 
@@ -35,9 +44,25 @@ function firstSteps() {
   const asker = actors().find((one) => one.name === "requester") ?? actors()[0];
   const second = actors().find((one) => one.name === "approver") ?? actors()[1];
   return [
-    el("li", {}, el("span", {}, "As ", el("strong", {}, asker?.name), " in #ops, ask for something: ", el("code", {}, ask)), step("Write it for me", () => start(asker, ask))),
-    second && el("li", {}, el("span", {}, "Switch to ", el("strong", {}, second.name), " and press Approve in the thread."), step(`Be ${second.name}`, () => moves.act(second.name))),
-    el("li", {}, el("span", {}, "Look at ", el("strong", {}, "#audit"), ": who asked, who said yes, what ran."), step("Look at #audit", () => moves.visit("audit"))),
+    el(
+      "li",
+      {},
+      span("", "As ", el("strong", {}, asker?.name), " in #ops, ask for something: ", el("code", {}, ask)),
+      step("Write it for me", () => start(asker, ask)),
+    ),
+    second &&
+      el(
+        "li",
+        {},
+        span("", "Switch to ", el("strong", {}, second.name), " and press Approve in the thread."),
+        step("Switch for me", () => moves.act(second.name)),
+      ),
+    el(
+      "li",
+      {},
+      span("", "Look at ", el("strong", {}, "#audit"), ": who asked, who said yes, what ran."),
+      step("Look at #audit", () => moves.visit("audit")),
+    ),
   ];
 }
 
@@ -47,4 +72,4 @@ async function start(asker, ask) {
   moves.write(ask);
 }
 
-const step = (words, run) => el("button", { type: "button", class: "button", on: { click: run } }, words);
+const step = (words, run) => el("button", { class: "button", on: { click: run } }, words);

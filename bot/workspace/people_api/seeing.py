@@ -39,11 +39,10 @@ async def channels(world: World, request: web.Request) -> Json:
 
 
 def _channel(world: World, user: Person, channel: Channel) -> Json:
-    messages = world.state.top_level(channel.id)
     return shapes.channel(channel, viewer=user.id) | {
         "name": world.state.bot.real_name if channel.is_im else channel.name, "is_member": True, "num_members": len(channel.members),
         "members": list(channel.members), "bot_is_member": BOT_USER_ID in channel.members,
-        "last_ts": messages[-1]["ts"] if messages else None,
+        "last_ts": world.state.last_ts(channel.id),
     }
 
 
@@ -107,7 +106,8 @@ async def stream(world: World, request: web.Request) -> web.StreamResponse:
         await response.write(b": here\n\n")
         while True:
             try:
-                hint = await asyncio.wait_for(queue.get(), HEARTBEAT_S)
+                async with asyncio.timeout(HEARTBEAT_S):
+                    hint = await queue.get()
             except TimeoutError:
                 await response.write(b": still here\n\n")
                 continue

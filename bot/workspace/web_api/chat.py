@@ -42,7 +42,9 @@ async def update(world: World, call: Call) -> Json:
     if len(call.text("text")) > LONGEST_UPDATE:
         raise SlackError("msg_too_long")
     content = read_content(call)
-    changes: dict[str, Any] = {"text": content["text"], "blocks": content["blocks"], "attachments": content["attachments"]}
+    changes: dict[str, Any] = {"blocks": content["blocks"], "attachments": content["attachments"]}
+    if content["text"]:
+        changes["text"] = content["text"]
     if "metadata" in call.args:
         changes["metadata"] = read_metadata(call) or None
     after = posting.edit(world, channel, before, editor=world.state.bot, **changes)

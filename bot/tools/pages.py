@@ -1,0 +1,136 @@
+"""From a web page to the text that a person would see on it.
+
+What a browser does not show (scripts, comments, hidden, tiny, transparent or off-screen parts, white words on nothing) is where orders
+to a model are put, so it is pruned before the text is taken. Rules of the page's own style sheets count as far as they are simple. Forms
+that only look different are folded into one, and characters that cannot be seen are removed.
+"""
+
+import re
+import unicodedata
+from urllib.parse import urljoin
+
+from selectolax.lexbor import LexborHTMLParser, LexborNode
+
+from bot.errors import ToolFailed
+from bot.tools.sanitize import clean, line
+
+DEEPEST = 2000  # open elements at one place; parsers take quadratic time over more
+MOST_LINKS = 50
+
+_BREAK = "\ue000"  # stands for a line's end until white space is folded; no page may bring its own
+_NEVER_SEEN = (
+    "script,style,template,noscript,noframes,svg,canvas,audio,video,iframe,object,embed,datalist,dialog:not([open]),head,"
+    "[hidden],[aria-hidden='true'],.sr-only,.visually-hidden,.visuallyhidden,.screen-reader-text,.screen-reader-only"
+)
+_BLOCKS = (
+    "address,article,aside,blockquote,br,caption,dd,details,dialog,div,dl,dt,fieldset,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,header,hr,"
+    "legend,li,main,nav,ol,option,p,pre,section,summary,table,tbody,tfoot,thead,tr,ul"
+)
+_HIDES = re.compile(
+    r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|opacity:(?:0+(?:\.0\d*)?|\.0\d*)%?(?:;|!|$)|content-visibility:hidden"
+    r"|font-size:(?:(?:0+(?:\.0\d*)?|\.0\d*)[a-z%]*|[12]px|1pt)(?:;|!|$)|text-indent:-\d{3,}|(?:left|top|right|bottom|margin-left|margin-top):-\d{4,}"
+    r"|clip:rect\((?:0|1px)|clip-path:inset\((?:50|100)%|transform:scale\(0|max-height:0(?:px)?(?:;|!|$)"
+    r"|color:(?:transparent|rgba\([^)]*,0(?:\.0+)?\)))"
+)
+_PALE = re.compile(r"(?:^|;)color:(?:white|#fff(?:fff)?|rgb\(255,255,255\))(?:;|!|$)")
+_OPENS = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)")
+_NOT_NESTED = frozenset(
+    (
+        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
+        *("p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "optgroup"),
+    )
+)
+_AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]|\{[^{}]*\})*\})")
+_RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
+_COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
+
+
+def html_text(html: str) -> tuple[str, str]:
+    """Title and visible text, one line per block. Raises `ToolFailed` for a page that nests too deeply to be read in bounded time."""
+    _check_depth(html)
+    tree = LexborHTMLParser(html.replace(_BREAK, " ").replace("\0", " "))
+    heading = tree.css_first("title")
+    title = line(_folded(heading.text()), 200) if heading else ""
+    _prune(tree)
+    body = tree.body
+    if body is None:
+        return title, ""
+    for node in tree.css("pre,textarea"):
+        node.replace_with(_BREAK + node.text().replace("\n", _BREAK) + _BREAK)
+    for node in tree.css(_BLOCKS):
+        node.insert_before(_BREAK)
+        node.insert_after(_BREAK)
+    for node in tree.css("td,th"):
+        node.insert_after(" ")
+    lines = (_folded(part) for part in body.text().split(_BREAK))
+    return title, "\n".join(words for words in lines if words)
+
+
+def html_links(html: str, base: str) -> list[tuple[str, str]]:
+    """Words and absolute address of the first links that can be seen and lead to a web page, each address once."""
+    _check_depth(html)
+    tree = LexborHTMLParser(html)
+    _prune(tree)
+    found: dict[str, str] = {}
+    for node in tree.css("a[href]"):
+        words = line(_folded(node.text()), 120)
+        try:
+            address = urljoin(base, (node.attributes.get("href") or "").strip()).partition("#")[0]
+        except ValueError:
+            continue
+        if words and address.startswith(("http://", "https://")) and len(address) <= 2000 and address != base:
+            found.setdefault(address, words)
+        if len(found) == MOST_LINKS:
+            break
+    return [(words, address) for address, words in found.items()]
+
+
+def _check_depth(html: str) -> None:
+    depth = 0
+    for tag in _OPENS.finditer(html):
+        if tag["name"].lower() not in _NOT_NESTED:
+            depth = max(0, depth - 1) if tag["close"] else depth + 1
+        if depth > DEEPEST:
+            raise ToolFailed("The page nests its parts too deeply to be read.")
+
+
+def _prune(tree: LexborHTMLParser) -> None:
+    for selector in _hidden_by_sheets(tree):
+        for node in _selected(tree, selector):
+            _drop(node)
+    for node in tree.css(_NEVER_SEEN):
+        _drop(node)
+    for node in tree.css("[style]"):
+        style = _plain(node.attributes.get("style") or "")
+        if _HIDES.search(style) or (_PALE.search(style) and "background" not in style):
+            _drop(node)
+    for node in tree.css("font[color]"):
+        if (node.attributes.get("color") or "").strip().lower() in ("white", "#fff", "#ffffff"):
+            _drop(node)
+
+
+def _drop(node: LexborNode) -> None:
+    """Whole pages hide themselves until their scripts have run; that is no reason to read nothing."""
+    if node.tag not in ("html", "body"):
+        node.decompose()
+
+
+def _hidden_by_sheets(tree: LexborHTMLParser) -> list[str]:
+    """Selectors that the page's style sheets hide always; rules for print, narrow screens and the like are left out."""
+    sheets = _COMMENT.sub("", "\n".join(node.text() for node in tree.css("style")))[:200_000]
+    return [selector.strip() for selector, style in _RULE.findall(_AT_RULE.sub("", sheets)) if _HIDES.search(_plain(style))][:200]
+
+
+def _selected(tree: LexborHTMLParser, selector: str) -> list[LexborNode]:
+    try:
+        return tree.css(selector)
+    except Exception:  # noqa: BLE001 - whatever a stranger wrote that is no selector selects nothing
+        return []
+
+
+def _plain(style: str) -> str:
+    return re.sub(r"\s+", "", _COMMENT.sub("", style)).lower()
+
+
+def _folded(text: str) -> str:
+    return " ".join(clean(unicodedata.normalize("NFKC", text)).split())

@@ -1,0 +1,42 @@
+"""`/cord`: look at runs."""
+
+from bot import runs
+from bot.core.run import Run
+from handlers import scenes, sight, whisper
+from handlers.context import Command, Place
+from handlers.desk import Desk
+from handlers.views import slash
+from handlers.views.scene import Scene
+
+SHOWN = 15
+WORDS = ("runs", "help")
+
+
+async def on_cord(desk: Desk, typed: Command) -> None:
+    """The first word says what is wanted; none is a wish for help."""
+    word = typed.words[0].casefold() if typed.words else "help"
+    if word == "runs":
+        await show_runs(desk, typed.place)
+    elif word == "help":
+        await _help(desk, typed.place)
+    else:
+        near = next((known for known in WORDS if known[:1] == word[:1]), "")
+        await whisper.tell(desk.slack, typed.place, slash.unknown(word, commands=desk.slack.commands, closest=near))
+
+
+async def show_runs(desk: Desk, place: Place) -> None:
+    """What is live, and what ended lately, as far as this person may see it."""
+    seen = [run for run in await runs.listing(desk.deps) if await sight.may_see(desk, run, actor=place.actor, here=place.channel)]
+    live, ended = [run for run in seen if not run.is_final], [run for run in seen if run.is_final]
+    card = slash.runs(await _scenes(desk, live), await _scenes(desk, ended), commands=desk.slack.commands)
+    await whisper.tell(desk.slack, place, card)
+
+
+async def _help(desk: Desk, place: Place) -> None:
+    _, approvers = await desk.slack.directory.approver_words()
+    card = slash.help_card(commands=desk.slack.commands, approvers=approvers, policy_name=desk.deps.policy.profile)
+    await whisper.tell(desk.slack, place, card)
+
+
+async def _scenes(desk: Desk, found: list[Run]) -> list[Scene]:
+    return [await scenes.of_run(desk, run.id) for run in found[:SHOWN]]

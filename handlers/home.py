@@ -1,0 +1,57 @@
+"""App Home: what waits for this person, what runs, what they asked for. Made anew each time that somebody looks."""
+
+from bot import runs
+from bot.core import policy
+from bot.core.policy import Member
+from bot.core.run import Run, RunStatus
+from handlers import context, controls, scenes, sight
+from handlers.context import Press
+from handlers.desk import Desk
+from handlers.views import home
+from handlers.views.scene import Scene
+
+MOST_SHOWN = 25
+
+
+async def on_home(desk: Desk, opened: context.Home) -> None:
+    """Publish the Home of the person who looks."""
+    await publish(desk, opened.actor, opened.team)
+
+
+async def on_pause_all(desk: Desk, press: Press) -> None:
+    """Pause everything that this person may pause."""
+    await controls.on_all(desk, press.place, "pause", actor=press.actor, team=press.team)
+    await publish(desk, press.actor, press.team)
+
+
+async def on_open(desk: Desk, press: Press) -> None:
+    """Open is a link; Slack tells of the press all the same."""
+
+
+async def publish(desk: Desk, actor: str, team: str) -> None:
+    """Bring the person's Home up to date."""
+    who = await desk.slack.directory.member(actor, team)
+    live = [run for run in await runs.live(desk.deps) if await sight.may_see(desk, run, actor=actor, here=None)]
+    waiting = [run for run in live if _waits_for(desk, run, who)]
+    running = [run for run in live if run not in waiting]
+    mine = [run for run in await runs.listing(desk.deps) if run.requester == actor and run.is_final]
+    overview = home.Overview(
+        waiting=await _scenes(desk, waiting),
+        running=await _scenes(desk, running),
+        mine=await _scenes(desk, mine),
+        may_pause=policy.may_brake(desk.deps.policy, who) is None,
+    )
+    view = home.home_view(overview, commands=desk.slack.commands)
+    await desk.slack.client.views_publish(user_id=actor, view=view)
+
+
+async def _scenes(desk: Desk, found: list[Run]) -> list[Scene]:
+    return [await scenes.of_run(desk, run.id) for run in found[:MOST_SHOWN]]
+
+
+def _waits_for(desk: Desk, run: Run, who: Member) -> bool:
+    """Does this run wait for a decision that this person may take?"""
+    if run.status is RunStatus.IN_REVIEW and run.risk is not None:
+        return policy.may_approve(desk.deps.policy, who, requester=run.requester, level=run.risk) is None
+    waits = run.status is RunStatus.PAUSED or (run.status is RunStatus.PLANNING and run.reason is not None)
+    return waits and policy.may_decide(desk.deps.policy, who, requester=run.requester) is None

@@ -1,0 +1,60 @@
+"""The one listener for messages: replies in the threads of runs, direct messages, edits and deletions.
+
+Bolt runs only the first listener that matches, so everything of type `message` comes through here. Bots are left alone, our own redraws and
+link previews too (C011). A reply reaches the run whose thread it stands in and no other (C010); told twice, by redelivery or broadcast, it
+counts once (C016). Whatever a person says in a live run's thread has a visible outcome.
+"""
+
+from bot import runs
+from bot.commands import intake, interjections
+from bot.core.run import Run
+from bot.core.words import control_word
+from bot.errors import Refused
+from handlers import controls, notices
+from handlers import intake as asking
+from handlers.context import Change, Message, Press
+from handlers.desk import Desk
+
+
+async def on_message(desk: Desk, said: Message) -> None:
+    """Sort one message of a person: a reply, a direct ask, or nothing of ours."""
+    if not desk.first_time(said.channel, said.ts):
+        return
+    run = await runs.by_thread(desk.deps, said.channel, said.thread_ts) if said.thread_ts else None
+    if run is not None and not (run.is_final and said.calls_us):
+        await on_reply(desk, said, run)
+    elif said.is_direct:
+        await asking.on_direct(desk, said)
+
+
+async def on_reply(desk: Desk, said: Message, run: Run) -> None:
+    """Words in a run's thread: the run decides what they are, and the thread is told what became of them."""
+    if not said.text:
+        return
+    word = control_word(said.text)
+    if word is not None and word in controls.BY_WORD:
+        await controls.BY_WORD[word](desk, run.id, actor=said.actor, team=said.team)
+        await notices.say(desk, said, run.id, word)
+        return
+    who = await desk.slack.directory.member(said.actor, said.team)
+    outcome = await interjections.reply(desk.deps, run.id, text=said.text, who=who, ts=said.ts)
+    await notices.say(desk, said, run.id, outcome.kind)
+
+
+async def on_choice(desk: Desk, press: Press) -> None:
+    """A lettered choice below the planner's question."""
+    target = press.target
+    asked = [attempt.question for attempt in (await runs.snapshot(desk.deps, target.run)).attempts if attempt.question]
+    if target.question != len(asked) or not 0 < (target.choice or 0) <= len(asked[-1].choices):
+        raise Refused("moved_on", run=target.run)
+    who = await desk.slack.directory.member(press.actor, press.team)
+    await interjections.answer_question(desk.deps, target.run, text=asked[-1].choices[(target.choice or 0) - 1], who=who)
+
+
+async def on_change(desk: Desk, changed: Change) -> None:
+    """The asking message was edited or deleted. An edit changes no plan (C016); a deletion drops a draft, not an approved run (C015)."""
+    if changed.text is None:
+        desk.remember_gone(changed.channel, changed.ts)
+        await intake.forget(desk.deps, channel=changed.channel, source_ts=changed.ts, actor=changed.actor)
+    else:
+        await intake.edited(desk.deps, channel=changed.channel, source_ts=changed.ts, text=changed.text, actor=changed.actor)

@@ -1,0 +1,95 @@
+"""Presses on a review: approve, cancel, open it in full, pause before a step."""
+
+from bot.commands import controls, review
+from bot.core import policy
+from bot.core.policy import Member
+from bot.core.risk import Level
+from bot.errors import Refused
+from handlers import modals, scenes
+from handlers.context import Press, Submission
+from handlers.desk import Desk
+from handlers.views import edit_form, pages, reasons
+from handlers.views.scene import Scene
+
+WHYS = {value: label for label, value in reasons.WHYS}
+
+
+async def on_approve(desk: Desk, press: Press) -> None:
+    """One yes to the revision that the button names."""
+    target = press.target
+    who = await desk.slack.directory.member(press.actor, press.team)
+    await review.approve(desk.deps, target.run, target.revision or 0, who=who, received_at=press.received_at)
+
+
+async def on_cancel(desk: Desk, press: Press) -> None:
+    """Cancel on a review asks why, in a modal."""
+    target = press.target
+
+    async def form() -> modals.View:
+        return reasons.cancel_form(await scenes.of_run(desk, target.run), target.revision or 0)
+
+    await modals.open_filled(desk, press, form)
+
+
+async def on_cancel_sent(desk: Desk, sent: Submission) -> None:
+    """The reason was given, or not: both cancel."""
+    who = await desk.slack.directory.member(sent.actor, sent.team)
+    reason = ": ".join(said for said in (WHYS.get(sent.values.get("why", "")), sent.values.get("words")) if said)
+    await review.cancel(desk.deps, sent.target.run, sent.target.revision, who=who, reason=reason)
+
+
+async def on_cancel_planning(desk: Desk, press: Press) -> None:
+    """Cancel while the planner works."""
+    who = await desk.slack.directory.member(press.actor, press.team)
+    await review.cancel(desk.deps, press.target.run, None, who=who, reason="")
+
+
+async def on_show_all(desk: Desk, press: Press) -> None:
+    """The full review, from its first page; in a modal that moved on, in its place."""
+    show = modals.refill if press.view_id else modals.open_filled
+    await show(desk, press, lambda: page_view(desk, press, 1))
+
+
+async def page_view(desk: Desk, press: Press, page: int) -> modals.View:
+    """One page. That this person has opened it is remembered, since a long plan is approved only by who has seen all of it (P2)."""
+    target = press.target
+    scene = await scenes.of_run(desk, target.run)
+    revision = scene.run.revision if target.revision is None else target.revision
+    if revision != scene.run.revision:
+        return pages.moved_on(scene, revision)
+    who = await desk.slack.directory.member(press.actor, press.team)
+    seen = review.page_opened(desk.deps, target.run, revision, page, pages.page_count(scene), who=who)
+    return pages.show_all(scene, page, may_approve=_may_approve(desk, scene, who), opened_all=seen, revision=revision)
+
+
+async def on_pages_sent(desk: Desk, sent: Submission) -> None:
+    """Approve, on the last page of the full review."""
+    target, revision = sent.target, sent.target.revision or 0
+    who = await desk.slack.directory.member(sent.actor, sent.team)
+    total = pages.page_count(await scenes.of_run(desk, target.run))
+    seen = review.page_opened(desk.deps, target.run, revision, total, total, who=who)
+    await review.approve(desk.deps, target.run, revision, who=who, received_at=sent.received_at, opened_all=seen)
+
+
+async def on_edit(desk: Desk, press: Press) -> None:
+    """The plan in plain notation, to be read, copied and asked for anew."""
+
+    async def view() -> modals.View:
+        return edit_form.edit_view(await scenes.of_run(desk, press.target.run))
+
+    await modals.open_filled(desk, press, view)
+
+
+async def on_breakpoint(desk: Desk, press: Press) -> None:
+    """A step chosen in *Pause before…*."""
+    target = press.target
+    if target.step is None:
+        raise Refused("unknown_run", run=target.run)
+    who = await desk.slack.directory.at_the_cord(press.actor, press.team)
+    await controls.set_breakpoint(desk.deps, target.run, target.step, who=who)
+
+
+def _may_approve(desk: Desk, scene: Scene, who: Member) -> bool:
+    given = {approval.actor for approval in scene.snapshot.approvals if approval.kind == "plan" and approval.digest == scene.run.digest}
+    level = scene.run.risk or Level.HIGH
+    return policy.may_approve(desk.deps.policy, who, requester=scene.run.requester, level=level, already=given) is None

@@ -1,0 +1,215 @@
+"""Short posts in the run's thread: one new message whenever somebody is needed, and one visible outcome for everything that is said there.
+
+A redraw notifies nobody, so these do, and they ping only those whom the run waits for. A note that is drawn again after that wait is over
+says so and pings nobody any more.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.core.plan import Step
+from bot.core.run import LIVE, Event, Hold, RunStatus, StepStatus
+from handlers.views import blocks, case, ids, planning_card, record, step_lines, words
+from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, OFFER_REDIRECT, Block, Card, Scene
+from handlers.views.text import date, escape, fallback, inline, joined, outside, ping
+
+MOVES = {
+    Hold.STEP_FAILED: "Retry, Skip or Stop",
+    Hold.BREAKPOINT: "Continue or Stop",
+    Hold.UNATTENDED: "Continue or Stop",
+    Hold.BUDGET: "Continue or Stop",
+    Hold.IN_DOUBT: "It happened, It did not happen or Stop",
+    Hold.CONFIRM: "Confirm or Refuse",
+}
+
+
+def note_card(scene: Scene, data: Mapping[str, Any], *, offers: frozenset[str] = NO_OFFERS) -> Card:
+    """The note that an outbox row asks for; `data["kind"]` says which. A kind that is new becomes a note of the state."""
+    kind = str(data.get("kind"))
+    if kind in ("needs_you", "in_doubt"):
+        return needs_you(scene, data)
+    if kind == "expired":
+        return expired(scene, offers)
+    if kind == "not_understood":
+        return not_understood(scene, offers=offers)
+    return PLAIN.get(kind, status)(scene)
+
+
+def needs_you(scene: Scene, data: Mapping[str, Any]) -> Card:
+    """The run stands and waits for somebody; the card has the buttons, this has the ping."""
+    reason = Hold(data["reason"]) if data.get("reason") in tuple(Hold) else scene.run.reason or Hold.PERSON
+    step = next((step for step in scene.plan.steps if step.id == data.get("step")), None)
+    why = _why(scene, reason, step)
+    waits = scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING) and scene.run.reason is reason
+    if not waits or (step is not None and scene.run.held_step != step.id):
+        return Card(f"{scene.run.id} waited here: {why}.", [blocks.section(f"{scene.run.id} waited here: {why}. That is settled.")])
+    who = ping(scene.run.requester)
+    if reason is Hold.IN_DOUBT:
+        who = f"{scene.approvers} {who}"
+    there = words.card_link(scene, "run", "Its card ↑")
+    moves = MOVES.get(reason, "Resume or Stop")
+    says = f"{words.WAITS} {who} {scene.run.id} waits for you: {why}. {there}: {moves}."
+    return Card(fallback(f"{who} {scene.run.id} waits for you", f"{why}. {moves} on its card."), [blocks.section(says)])
+
+
+def _why(scene: Scene, reason: Hold, step: Step | None) -> str:
+    if step is None:
+        return case.HOLDS[reason]
+    does = escape(words.lowered(words.does(scene, step)))
+    if reason is Hold.STEP_FAILED:
+        return f"step {step.number} failed ({does})"
+    if reason is Hold.IN_DOUBT:
+        return f"step {step.number} is in doubt ({does}): it was running when Pullcord went down"
+    if reason is Hold.BREAKPOINT:
+        return f"it stands at a breakpoint before step {step.number} ({does})"
+    return f"{case.HOLDS[reason]} (step {step.number}, {does})"
+
+
+def status(scene: Scene) -> Card:
+    """How the run stands, for one who asks."""
+    state, more = _state(scene)
+    where = words.card_link(scene, "run", "its card ↑")
+    made: list[Block] = [
+        blocks.rich(blocks.line(blocks.said(f"{_symbol(scene)} "), blocks.strong(state), blocks.said(f"{more}."))),
+        blocks.context(joined(scene.run.id, where, f"as of {date(scene.now, seconds=True)}")),
+    ]
+    return Card(fallback(f"{scene.run.id}: {escape(words.lowered(state))}", escape(more.lstrip(", "))), made)
+
+
+def _symbol(scene: Scene) -> str:
+    return {
+        RunStatus.PLANNING: words.WORKS,
+        RunStatus.IN_REVIEW: words.WAITS,
+        RunStatus.QUEUED: words.WORKS,
+        RunStatus.RUNNING: words.RUNS,
+        RunStatus.PAUSING: words.STANDS,
+        RunStatus.PAUSED: words.STANDS if scene.run.reason in (Hold.PERSON, Hold.FREEZE, Hold.SHUTDOWN) else words.WAITS,
+        RunStatus.ANSWERING: words.WORKS,
+        RunStatus.SUCCEEDED: words.YES,
+        RunStatus.FAILED: words.WRONG,
+        RunStatus.REFUSED: words.WRONG,
+    }.get(scene.run.status, words.CLOSED)
+
+
+def _state(scene: Scene) -> tuple[str, str]:
+    """The state in words, and what is going on."""
+    named = scene.run.status.value.replace("_", " ").capitalize()
+    if scene.run.status is RunStatus.IN_REVIEW:
+        return "Needs approval", ", nothing has run"
+    if scene.run.status not in LIVE or not scene.plan.steps:
+        return named, ""
+    now = step_lines.running_steps(scene)
+    doing = f", now {words.numbered(scene, now[0])}" if now else ""
+    held = f", {case.HOLDS[scene.run.reason]}" if scene.run.reason else ""
+    waiting = next((step for step in scene.plan.steps if words.state_of(scene, step).status is StepStatus.PENDING), None)
+    after = f". Next: {words.numbered(scene, waiting)}" if waiting and scene.run.status is RunStatus.RUNNING else ""
+    return f"{named} · {step_lines.done_of(scene)}", f"{doing}{held}{after}"
+
+
+def expired(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
+    """The requester learns that nobody decided, or that a held run has ended."""
+    entry = record.last(scene.snapshot, Event.EXPIRED)
+    until = f" until {date(entry.at, now=scene.now)}" if entry else ""
+    ran = scene.run.status is RunStatus.STOPPED
+    then = f"What was done stands on {words.card_link(scene, 'run', 'its card ↑')}." if ran else "Nothing ran."
+    again = OFFER_ASK_AGAIN in offers and not ran
+    more = " *Ask again* opens a fresh review." if again else f" Ask again with {inline(scene.command('plan'))}."
+    says = f"{words.CLOSED} {ping(scene.run.requester)} {scene.run.id} has expired: nobody answered{until}. {then}{more}"
+    pressed = blocks.button(ids.RUN_ASK_AGAIN, scene.run.id, about=scene.run.id) if again else None
+    text = f"{ping(scene.run.requester)} {scene.run.id} has expired: nobody answered{until}."
+    return Card(text, [blocks.section(says), *blocks.actions(f"note:{scene.run.id}.{scene.run.version}", pressed)])
+
+
+def reminder(scene: Scene) -> Card:
+    """The one reminder of an open review."""
+    until = f"expires {date(scene.run.deadline, now=scene.now)}, then nothing runs" if scene.run.deadline else ""
+    there = words.card_link(scene, "review", "review card")
+    says = f"{words.WAITS} {scene.approvers}: {scene.run.id} waits for approval: {there}"
+    facts = joined(words.RISK[words.level_of(scene)], until, "the only reminder")
+    text = f"Reminder for {scene.approvers}: {scene.run.id} waits for approval, {words.risk_in_text(scene)}."
+    return Card(text, [blocks.section(says), blocks.context(facts)])
+
+
+def ask_edited(scene: Scene) -> Card:
+    """The asking message was edited; a plan never changes by that."""
+    says = "The plan is for the words as they were asked; editing a message changes no plan."
+    lines = [
+        blocks.line(blocks.said(f"{words.WAITS} "), blocks.strong("The ask has been edited."), blocks.said(f" {says}")),
+        blocks.quote(blocks.said(outside(scene.run.ask, 600))),
+        blocks.line(blocks.strong("Next: "), blocks.said("for the new words, press Cancel (or Stop) on the card and ask again.")),
+    ]
+    where = words.card_link(scene, "run", "its card ↑")
+    text = f"{scene.run.id}: the ask was edited after planning. The plan on the card is for the old words."
+    return Card(text, [blocks.rich(*lines), blocks.context(joined(scene.run.id, where))])
+
+
+def not_understood(scene: Scene, *, offers: frozenset[str] = NO_OFFERS) -> Card:
+    """A reply that is none of the forms that work; nothing changed by it."""
+    goes_on = "the run goes on" if scene.run.status in LIVE else "the run stays as it is"
+    forms = [("status", "how it stands"), ("pause", "no further step starts"), ("resume", "goes on"), ("stop", "ends it")]
+    if OFFER_REDIRECT in offers:
+        forms += [("skip post", "leave a step out"), ("stop after brief", "end there"), ("never mind", "go on as before")]
+    lines = [[blocks.literal(form), blocks.said(f"  {means}")] for form, means in forms]
+    made = [
+        blocks.rich(
+            blocks.line(
+                blocks.strong(f"Not understood; nothing changed, {goes_on}. "), blocks.said("These words work here, as a whole message:")
+            ),
+            blocks.bullets(lines),
+        ),
+        blocks.context(joined(scene.run.id, words.card_link(scene, "run", "its card ↑"))),
+    ]
+    return Card(f"Not understood, nothing changed: {scene.run.id}, {goes_on}.", made)
+
+
+def late_reply(scene: Scene) -> Card:
+    """Said in the thread of a run that has ended."""
+    anew = f"Ask for something new with {inline(scene.command('plan'))} or a mention."
+    says = f"{scene.run.id} had ended when this came; nothing was started. {anew}"
+    return Card(f"{scene.run.id} had ended when this came; nothing was started.", [blocks.section(says)])
+
+
+def answered(scene: Scene) -> Card:
+    """The planner's question has its answer."""
+    says = f"{words.WORKS} Taken as the answer. {scene.run.id} is planned on with it; nothing runs before the plan stands here."
+    return Card(f"Taken as the answer: {scene.run.id} is planned on with it.", [blocks.section(says)])
+
+
+def control_done(scene: Scene, word: str) -> Card:
+    """`pause`, `resume` or `stop`, said as a word, was carried out."""
+    did = {"pause": "Paused: no further step starts.", "resume": "Resumed.", "stop": "Stopping: no further step starts."}.get(word, "Done.")
+    where = words.card_link(scene, "run", "its card ↑")
+    return Card(f"{scene.run.id}: {did}", [blocks.section(f"{did} {joined(scene.run.id, where)}")])
+
+
+def private_taken(scene: Scene, did: str, *, at: Any) -> Card:
+    """The click counted, while Slack is slow to show it."""
+    says = f"{escape(did)}, {date(at)}: {scene.run.id}. Slack is slow just now; the card follows."
+    return Card(says, [blocks.section(says)])
+
+
+def state_answer(scene: Scene, step: Step) -> Card:
+    """What a question about one step is answered with, from the run's state alone."""
+    state = words.state_of(scene, step)
+    stands = {
+        StepStatus.PENDING: "It has not run yet.",
+        StepStatus.RUNNING: "It is running.",
+        StepStatus.SUCCEEDED: "It is done.",
+        StepStatus.FAILED: "It failed.",
+        StepStatus.SKIPPED: "It was left out.",
+        StepStatus.CANCELLED: "It was cancelled.",
+        StepStatus.IN_DOUBT: "Nobody knows yet whether it happened.",
+    }[state.status]
+    says = f"Step {step.number}: {words.does(scene, step)}. {stands}"
+    foot = f"{scene.run.id} · from the run's state, {date(scene.now, seconds=True)}"
+    return Card(fallback(scene.run.id, escape(says)), [blocks.rich(blocks.line(blocks.said(says))), blocks.context(foot)])
+
+
+PLAIN: Mapping[str, Callable[[Scene], Card]] = {
+    "question": planning_card.question_card,
+    "ask_edited": ask_edited,
+    "reminder": reminder,
+    "status": status,
+    "late": late_reply,
+    "answered": answered,
+}

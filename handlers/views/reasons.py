@@ -1,0 +1,84 @@
+"""Forms that ask for a few words: why a plan is cancelled, why a step is refused, what was seen of a step in doubt."""
+
+from bot.core.characters import cut
+from bot.core.plan import Step
+from bot.errors import Refused
+from handlers.views import blocks, ids, pages, step_lines, words
+from handlers.views.ids import Target
+from handlers.views.pages import View
+from handlers.views.scene import Block, Element, Scene
+from handlers.views.text import ranges
+
+LONGEST = 1_000
+WHYS = (("Not needed any more", "not_needed"), ("Wrong target", "target"), ("Too risky", "risk"), ("Something else", "other"))
+
+
+def cancel_form(scene: Scene, revision: int) -> View:
+    """Why is this plan cancelled? Both answers may stay empty."""
+    choices = [{"text": blocks.plain_text(label), "value": value} for label, value in WHYS]
+    radio: Element = {"type": "radio_buttons", "action_id": "value", "options": choices}
+    hint = "The requester and the audit channel see it; the planner too, if this is asked again."
+    made: list[Block] = [
+        blocks.rich(blocks.line(blocks.aim(words.goal_of(scene))), blocks.line(blocks.said("Nothing has run. Nothing will run."))),
+        field("why", "Why?", radio, optional=True),
+        field("words", "In your words", text_input(multiline=True), hint=hint, optional=True),
+    ]
+    value = ids.encode(scene.run.id, revision or scene.run.revision)
+    title = f"Cancel {scene.run.id}"
+    return pages.modal(callback_id=ids.VIEW_CANCEL, title=title, made=made, metadata=value, submit="Cancel the plan", close="Back")
+
+
+def refuse_form(scene: Scene, target: Target) -> View:
+    """Why is this filling of a step refused?"""
+    step = _step(scene, target)
+    lost = step_lines.dropped_with(scene, step.id)
+    numbers = ranges([other.number for other in lost], final=" and ")
+    one = len(lost) == 1
+    also = f" {'Step' if one else 'Steps'} {numbers} {'needs it and is' if one else 'need it and are'} left out." if lost else ""
+    made: list[Block] = [
+        blocks.rich(blocks.line(blocks.strong(words.numbered(scene, step))), blocks.line(blocks.said(f"Nothing is changed.{also}"))),
+        field("words", "Why?", text_input(multiline=True, focus=True), hint="It stands on the card and in the audit channel."),
+    ]
+    value = ids.encode(scene.run.id, target.revision, step.id, target.filling)
+    return pages.modal(
+        callback_id=ids.VIEW_REFUSE, title=f"Refuse step {step.number}", made=made, metadata=value, submit="Refuse", close="Back"
+    )
+
+
+def happened_form(scene: Scene, target: Target) -> View:
+    """What was seen of a step in doubt; the words stand in for its result."""
+    step = _step(scene, target)
+    says = f"The run goes on. What you write stands in for the result of step {step.number}."
+    shown = text_input(multiline=True, focus=True, placeholder="What the target looks like now")
+    made: list[Block] = [
+        blocks.rich(blocks.line(blocks.strong(words.numbered(scene, step))), blocks.line(blocks.said(says))),
+        field("words", "What did you see?", shown, hint="It goes into the record under your name."),
+    ]
+    value = ids.encode(scene.run.id, target.revision, step.id)
+    title = f"Step {step.number} happened"
+    return pages.modal(callback_id=ids.VIEW_HAPPENED, title=title, made=made, metadata=value, submit="It happened", close="Back")
+
+
+def field(block_id: str, label: str, element: Element, *, hint: str = "", optional: bool = False) -> Block:
+    """One input of a form."""
+    made: Block = {"type": "input", "block_id": block_id, "label": blocks.plain_text(label), "element": element}
+    if hint:
+        made["hint"] = blocks.plain_text(hint)
+    return {**made, "optional": True} if optional else made
+
+
+def text_input(*, multiline: bool = False, focus: bool = False, placeholder: str = "", limit: int = LONGEST, initial: str = "") -> Element:
+    """A field for words."""
+    made: Element = {"type": "plain_text_input", "action_id": "value", "multiline": multiline, "max_length": limit}
+    if placeholder:
+        made["placeholder"] = blocks.plain_text(placeholder)
+    if initial:
+        made["initial_value"] = cut(initial, limit)
+    return {**made, "focus_on_load": True} if focus else made
+
+
+def _step(scene: Scene, target: Target) -> Step:
+    found = next((step for step in scene.plan.steps if step.id == target.step), None)
+    if found is None:
+        raise Refused("unknown_step", run=scene.run.id, step=target.step)
+    return found

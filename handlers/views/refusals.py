@@ -1,0 +1,128 @@
+"""Private answers: what did not happen and why, what is true now, and the next move.
+
+The rules answer with a kind and facts (`bot.errors.Refused`); here they become two to four lines for the one person who acted. Every kind
+has words; one that is new gets a general answer with the state of the run, never silence.
+"""
+
+from collections.abc import Callable, Mapping
+from typing import Any
+
+from bot.core.characters import utf16
+from handlers.views import blocks
+from handlers.views import refused_decisions as decided
+from handlers.views import refused_moves as moved
+from handlers.views.case import Case, Telling
+from handlers.views.scene import Block, Card, Scene
+from handlers.views.text import FALLBACK_LIMIT, joined, outside, plain
+
+
+def refusal(kind: str, facts: Mapping[str, Any], scene: Scene | None = None, *, commands: Mapping[str, str] | None = None) -> Card:
+    """The private answer for a refusal. Never fails: facts that are missing are left out of the sentence."""
+    case = Case(kind, facts, scene, commands or {})
+    said = moved.FIXED.get(kind) or TELLINGS.get(kind, _general)(case)
+    made: list[Block] = []
+    opening = joined(f"*{said.what}*", said.now, by=" ")
+    if said.words:
+        made += [
+            blocks.section(opening),
+            blocks.rich(blocks.quote(blocks.said(outside(said.words, 1_000)))),
+            blocks.section(f"*Next:* {said.then}"),
+        ]
+    else:
+        made.append(blocks.section(f"{opening}\n*Next:* {said.then}"))
+    made += blocks.actions(f"private:{scene.run.id if scene else '1'}", said.button)
+    return Card(_text(said), made)
+
+
+def why(kind: str) -> str:
+    """The reason of a refusal as half a sentence, for the audit channel."""
+    return WHYS.get(kind, plain(kind.replace("_", " "), 60))
+
+
+def _text(said: Telling) -> str:
+    """The same in one piece; a link that would be cut gives way as a whole."""
+    whole = joined(said.what + ("" if said.what.endswith(".") else "."), said.now, f"Next: {said.then}", by=" ").replace("*", "")
+    return whole if utf16(whole) <= FALLBACK_LIMIT else joined(said.what, "Nothing changed.", by=" ").replace("*", "")
+
+
+def _general(case: Case) -> Telling:
+    return Telling(f"{case.no}: {why(case.kind)}.", joined(case.state, "Nothing changed.", by=" "), f"look at {case.card('its card')}.")
+
+
+TELLINGS: Mapping[str, Callable[[Case], Telling]] = {
+    "already_done": moved.already_done,
+    "already_paused": moved.already_paused,
+    "already_running": moved.already_running,
+    "already_stopping": moved.already_stopping,
+    "ask_too_long": moved.ask_too_long,
+    "bot": decided.bot,
+    "confirm_void": decided.confirm_void,
+    "deactivated": decided.deactivated,
+    "double": decided.double,
+    "expired": decided.expired,
+    "fault": moved.fault,
+    "form_expired": moved.form_expired,
+    "frozen": moved.frozen,
+    "guest": decided.guest,
+    "held_otherwise": moved.held_otherwise,
+    "late_approved": decided.late_approved,
+    "late_cancelled": decided.late_cancelled,
+    "moved_on": moved.moved_on,
+    "no_revisions_left": decided.no_revisions_left,
+    "nobody_set": decided.nobody_set,
+    "not_allowed": decided.not_allowed,
+    "not_approved": decided.not_approved,
+    "not_started": moved.not_started,
+    "not_waiting": decided.not_waiting,
+    "not_yet": moved.not_yet,
+    "nothing_to_do": moved.nothing_to_do,
+    "unknown_word": moved.unknown_word,
+    "plan_no_access": moved.plan_no_access,
+    "open_first": decided.open_first,
+    "own_edit": decided.own_edit,
+    "own_request": decided.own_request,
+    "partner": decided.partner,
+    "plan_empty": moved.plan_empty,
+    "quorum": decided.quorum,
+    "resume": decided.resume,
+    "source_author": decided.source_author,
+    "stale": decided.stale,
+    "step_started": moved.step_started,
+    "tool_changed": decided.tool_changed,
+    "unknown_revision": moved.unknown_revision,
+    "unknown_run": moved.unknown_run,
+    "unknown_step": moved.unknown_step,
+}
+
+WHYS: Mapping[str, str] = {
+    "already_done": "the run had ended",
+    "already_paused": "the run stood already",
+    "already_running": "the run was past its review",
+    "already_stopping": "the run was stopping already",
+    "bot": "a bot does not decide",
+    "confirm_void": "the values had changed",
+    "deactivated": "the account is deactivated",
+    "double": "the same person again",
+    "expired": "after the deadline",
+    "frozen": "everything is frozen",
+    "guest": "a guest does not decide",
+    "held_otherwise": "the run was held for another reason",
+    "late_approved": "somebody had approved it already",
+    "late_cancelled": "somebody had cancelled it already",
+    "moved_on": "the card was out of date",
+    "nobody_set": "the policy names no approvers",
+    "not_allowed": "not among those who may",
+    "not_started": "the run had not started",
+    "not_waiting": "the run waited for nobody",
+    "open_first": "the plan had not been opened in full",
+    "own_edit": "own edit",
+    "own_request": "own request at high risk",
+    "partner": "an account from another workspace",
+    "quorum": "the same person again; a second one is needed",
+    "resume": "may pull the cord, may not let go",
+    "source_author": "author of the message that the plan was made from",
+    "stale": "an older revision",
+    "step_started": "the step had started",
+    "tool_changed": "a tool had changed",
+    "unknown_run": "no record of that run",
+}

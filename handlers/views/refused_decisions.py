@@ -1,0 +1,173 @@
+"""Private answers about deciding: approve, confirm, edit, cancel, and letting a held run go on.
+
+Each function is one kind of `bot.errors.Refused`; its name is the kind.
+"""
+
+from handlers.views import blocks, ids, pages, words
+from handlers.views.case import LETTING_GO, Case, Telling
+from handlers.views.text import inline, joined, listed
+
+
+def stale(case: Case) -> Telling:
+    current = case.facts.get("current") or (case.scene.run.revision if case.scene else "")
+    newer = f"revision {current}" if current else "the newest revision"
+    return Telling(
+        f"{case.no}: this card is out of date.",
+        f"{newer.capitalize()} stands now. Nothing changed.",
+        f"decide on {case.card(newer, 'review')}.",
+    )
+
+
+def expired(case: Case) -> Telling:
+    when = f" {case.at[2:]}" if case.at else ""
+    ran = "Nothing ran." if case.scene is None or not case.scene.run.approved else case.state
+    return Telling(
+        f"{case.no}: {case.run} expired{when}.", ran, f"ask again with {case.command('plan')}; it makes a fresh plan and review."
+    )
+
+
+def double(case: Case) -> Telling:
+    return Telling(
+        f"You approved this already{case.at}.", f"Once is enough. {case.state}".strip(), f"follow it on {case.card('its card')}."
+    )
+
+
+def quorum(case: Case) -> Telling:
+    what = f"You approved this already{case.at}; another person is still needed."
+    return Telling(what, "Nothing has started.", f"ask somebody else: {case.approvers}. The review is open{case.until or ' still'}.")
+
+
+def late_approved(case: Case) -> Telling:
+    return Telling(
+        f"Already approved{case.by}{case.at}.",
+        f"Your click changed nothing. {case.state}".strip(),
+        f"to hold it, press *Pause* on {case.card('its card')}.",
+    )
+
+
+def late_cancelled(case: Case) -> Telling:
+    return Telling(
+        f"Already cancelled{case.by}{case.at}.",
+        "Your click changed nothing; nothing ran.",
+        f"the reason stands on {case.card('the card', 'review')}; {case.requester} can ask again.",
+    )
+
+
+def not_waiting(case: Case) -> Telling:
+    return Telling(
+        f"{case.no}: {case.run} waits for nobody.",
+        joined(case.state, "Your click changed nothing.", by=" "),
+        f"look at {case.card('its card')}.",
+    )
+
+
+def tool_changed(case: Case) -> Telling:
+    tools = [str(tool) for tool in case.facts.get("tools") or ([case.facts["tool"]] if case.facts.get("tool") else [])]
+    named = listed(inline(tool) for tool in tools[:3]) or "a tool"
+    has = "has" if len(tools) <= 1 else "have"
+    return Telling(
+        f"{case.no}: {named} {has} changed since this card was made.",
+        "What was shown is no longer what would run. Nothing changed.",
+        f"cancel this plan and ask again with {case.command('plan')}; the new plan has the new definition.",
+    )
+
+
+def open_first(case: Case) -> Telling:
+    opened, total = case.facts.get("opened"), case.facts.get("pages") or (pages.page_count(case.scene) if case.scene else None)
+    seen = f"You have opened {int(opened)} of its {int(total)} pages. " if opened is not None and total else ""
+    where = "go to the last page; *Approve* is there" if total != 1 else "read it; *Approve* is there"
+    button = None
+    if case.scene:
+        value = ids.encode(case.scene.run.id, case.scene.run.revision)
+        button = blocks.button(ids.REVIEW_SHOW_ALL, value, about=words.about(case.scene), style="primary")
+    return Telling(
+        f"{case.no}: this plan is not shown in full on the card.", f"{seen}Nothing changed.", f"open *Show all* and {where}.", button=button
+    )
+
+
+def not_allowed(case: Case) -> Telling:
+    if case.did in LETTING_GO:
+        return resume(case)
+    if case.did in ("approve", "confirm", "settle"):
+        act = {"approve": f"approving {case.run}", "confirm": f"confirming a step of {case.run}"}.get(
+            case.did, f"saying what became of a step of {case.run}"
+        )
+        what = f"{case.no}: {act} is for {case.approvers}, and you are not among them."
+        return Telling(what, "Nothing changed.", "ask one of them. *Pause* and *Stop* are open to you while it runs.")
+    what = f"{case.no}: that is for {case.approvers} or {case.requester}."
+    return Telling(what, "Nothing changed.", "ask one of them. *Pause* and *Stop* are open to you while it runs.")
+
+
+def resume(case: Case) -> Telling:
+    what = f"{case.no}: pausing is for everyone here, letting {case.run} go on is for {case.approvers} or {case.requester}."
+    return Telling(what, "It stays as it is.", f"ask one of them, or press *Stop* on {case.card('its card')}.")
+
+
+def own_request(case: Case) -> Telling:
+    what = f"{case.no}: you asked for this, and at high risk other people decide."
+    return Telling(what, "Nothing changed.", f"{case.approvers} can approve it{case.until}. *Edit* and *Cancel* are open to you.")
+
+
+def own_edit(case: Case) -> Telling:
+    return Telling(
+        f"{case.no}: you edited this revision, so somebody else decides.",
+        "Nothing changed.",
+        f"somebody else: {case.approvers}{case.until}.",
+    )
+
+
+def source_author(case: Case) -> Telling:
+    return Telling(
+        f"{case.no}: the plan was made from a message of yours.", "Nothing changed.", f"somebody else: {case.approvers}{case.until}."
+    )
+
+
+def nobody_set(case: Case) -> Telling:
+    what = f"{case.no}: the policy names no approvers, so nobody may approve."
+    then = "an admin adds people under `approvers:` in the policy; `pullcord check` says how."
+    return Telling(what, f"Nothing changed; {case.run} expires{case.until or ' by itself'}.", then)
+
+
+def guest(case: Case) -> Telling:
+    return Telling(
+        f"{case.no}: guests do not decide here.", "Nothing changed; you can read along in this thread.", f"ask {case.approvers}."
+    )
+
+
+def partner(case: Case) -> Telling:
+    what = f"{case.no}: your account is from another workspace."
+    return Telling(
+        what,
+        "Only people of this workspace decide. Nothing changed.",
+        f"ask {case.requester}, who asked for it." if case.scene else "ask somebody here.",
+    )
+
+
+def deactivated(case: Case) -> Telling:
+    return Telling(f"{case.no}: this account is deactivated.", "Nothing changed.", f"ask {case.approvers}.")
+
+
+def bot(case: Case) -> Telling:
+    return Telling(f"{case.no}: bots do not decide here.", "Nothing changed.", f"a person does it: {case.approvers}.")
+
+
+def confirm_void(case: Case) -> Telling:
+    return Telling(
+        f"{case.no}: the values have changed since this card was made.",
+        "Nothing was changed.",
+        f"look at {case.card('the new card', 'confirm')}.",
+    )
+
+
+def no_revisions_left(case: Case) -> Telling:
+    given = str(case.facts.get("words") or "")
+    return Telling(
+        f"Not sent: {case.run} has used its revisions.",
+        "The planner is not asked again." + (" Your words:" if given else ""),
+        "approve it, or cancel.",
+        words=given,
+    )
+
+
+def not_approved(case: Case) -> Telling:
+    return Telling(f"Not started: {case.run} is not approved.", "Nothing ran.", f"decide on {case.card('its review', 'review')}.")

@@ -1,0 +1,163 @@
+"""Several processes on one file: one truth, nobody hears of a lock, and nothing that was acknowledged is lost."""
+
+import asyncio
+import subprocess
+import sys
+from collections.abc import AsyncIterator, Callable, Iterator
+
+import pytest
+
+from bot.core.run import Event, NotAllowed, RunStatus
+from bot.store import audit, door, runs
+from bot.store.db import Database
+from tests.store.samples import NOW, in_review, later, opened, running
+
+RUN = "R-7K2QX"
+Start = Callable[..., "Child"]
+
+
+class Child:
+    """One of `tests.store.children`, ready and waiting for the word."""
+
+    def __init__(self, *words: str) -> None:
+        command = [sys.executable, "-m", "tests.store.children", *words]
+        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        assert self.process.stdin
+        assert self.process.stdout
+        self.stdin, self.stdout = self.process.stdin, self.process.stdout
+        assert self.stdout.readline() == "ready\n", self.process.communicate()
+
+    def go(self) -> None:
+        self.stdin.write("go\n")
+        self.stdin.flush()
+
+    def rest(self) -> list[str]:
+        """What it said, once it has ended; it must have ended well."""
+        said, faults = self.process.communicate(timeout=60)
+        assert self.process.returncode == 0, faults
+        return said.splitlines()
+
+
+@pytest.fixture
+def start(url: str) -> Iterator[Start]:
+    children: list[Child] = []
+
+    def begin(verb: str, *arguments: str) -> Child:
+        children.append(Child(verb, url, *arguments))
+        return children[-1]
+
+    yield begin
+    for child in children:
+        child.process.kill()
+        child.process.communicate()
+
+
+@pytest.fixture
+async def two(db: Database, url: str) -> AsyncIterator[tuple[Database, Database]]:
+    """Two stores on one file, as two processes have them."""
+    other = await Database.open(url)
+    yield db, other
+    await other.close()
+
+
+async def test_fifty_approvals_through_two_stores_are_one_approval(two: tuple[Database, Database]) -> None:
+    run = await two[0].write(in_review)
+
+    def approve(n: int):
+        data = {"approved": run.digest}
+        return two[n % 2].write(lambda conn: door.change(conn, RUN, Event.APPROVED, actor=f"U_{n}", at=NOW, data=data))
+
+    results = await asyncio.gather(*(approve(n) for n in range(50)), return_exceptions=True)
+
+    won = [n for n, result in enumerate(results) if not isinstance(result, BaseException)]
+    assert len(won) == 1
+    assert {type(result) for result in results} == {type(run), NotAllowed}
+    approvals = [entry for entry in await two[1].read(lambda conn: audit.entries(conn, RUN)) if entry.event == "approved"]
+    assert [entry.actor for entry in approvals] == [f"U_{won[0]}"]
+
+
+async def test_two_processes_approve_and_exactly_one_wins(db: Database, start: Start) -> None:
+    """C003: compare-and-set decides; one run, one entry."""
+    names = [f"R-{n}" for n in range(30)]
+    for name in names:
+        await db.write(lambda conn, name=name: in_review(conn, name))
+    children = [start("approve", actor, *names) for actor in ("U_ONE", "U_TWO")]
+
+    for child in children:
+        child.go()
+    said = [child.rest() for child in children]
+
+    assert sorted(said[0] + said[1]) == sorted([f"{name} won" for name in names] + [f"{name} late" for name in names])
+    for name in names:
+        run, entries = await db.read(lambda conn, name=name: (runs.get(conn, name), audit.entries(conn, name)))
+        assert (run.status, run.version) == (RunStatus.QUEUED, 3)
+        assert [entry.event for entry in entries] == ["opened", "planned", "approved"]
+    assert await db.read(audit.verify) == []
+
+
+async def test_processes_that_read_and_then_write_never_see_a_lock(db: Database, start: Start) -> None:
+    """C042: forty step ends in two processes, an approval click and a timer sweep in a third."""
+    steps = [f"s{n}" for n in range(40)]
+    await db.write(lambda conn: running(conn, RUN, steps=tuple(steps)))
+    clicked = await db.write(lambda conn: in_review(conn, "R-CLICK"))
+    children = [start("work", RUN, *steps[half::2]) for half in (0, 1)]
+    for child in children:
+        child.go()
+
+    await db.write(lambda conn: door.change(conn, "R-CLICK", Event.APPROVED, actor="U_APPR", at=NOW, data={"approved": clicked.digest}))
+    for n in range(20):
+        await db.write(lambda conn, n=n: sweep(conn, f"R-{n}"))
+
+    assert [await asyncio.to_thread(child.rest) for child in children] == [["done"], ["done"]]
+    seen = await db.read(lambda conn: runs.snapshot(conn, RUN))
+    assert {step.status for step in seen.steps} == {"succeeded"}
+    assert seen.run.version == 4 + 2 * len(steps)
+    assert (await db.read(lambda conn: runs.get(conn, "R-19"))).status is RunStatus.EXPIRED
+    assert await db.read(audit.verify) == []
+
+
+def sweep(conn, name: str) -> None:
+    """A run that nobody answers, and the timer that finds it."""
+    opened(conn, name)
+    door.change(conn, name, Event.QUESTION_ASKED, actor="pullcord", at=NOW, data={"deadline": later(minutes=1)})
+    for run in runs.due(conn, later(minutes=2)):
+        door.change(conn, run.id, Event.EXPIRED, actor="clock", at=later(minutes=2))
+
+
+async def test_no_step_is_started_after_a_pause_was_recorded_by_another_process(db: Database, start: Start) -> None:
+    """P4 over process boundaries."""
+    steps = tuple(f"s{n}" for n in range(2000))
+    await db.write(lambda conn: running(conn, RUN, steps=steps))
+    child = start("start", RUN, *steps)
+    child.go()
+    assert await asyncio.to_thread(child.stdout.readline) == "s0\n"
+
+    await db.write(lambda conn: door.change(conn, RUN, Event.PAUSE_ASKED, actor="U_REQ", at=NOW))
+
+    said = await asyncio.to_thread(child.rest)
+    assert said[-1] == "braked"
+    events = [entry.event for entry in await db.read(lambda conn: audit.entries(conn, RUN))]
+    assert events[-1] == "pause_asked"
+    assert events.count("step_started") == len(said)
+
+
+async def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(url: str, start: Start) -> None:
+    db = await Database.open(url)
+    await db.write(opened)
+    await db.close()
+    child = start("scribble", RUN)
+    child.go()
+    said = [child.stdout.readline() for _ in range(300)]
+
+    child.process.kill()
+
+    said += child.stdout.read().splitlines(keepends=True)
+    acknowledged = {int(line) for line in said if line.endswith("\n")}
+    db = await Database.open(url)
+    stored = [entry.data["number"] for entry in (await db.read(lambda conn: audit.entries(conn, RUN)))[1:]]
+    assert len(acknowledged) >= 300
+    assert acknowledged <= set(stored)
+    assert len(stored) == len(set(stored))
+    assert await db.read(audit.verify) == []
+    await db.write(lambda conn: door.note(conn, RUN, actor="U_X", at=NOW))
+    await db.close()
