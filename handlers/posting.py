@@ -6,7 +6,7 @@ later, as long as it takes; what it will never take is kept with the reason, and
 the message with it: an approved run tells its channel instead (C015).
 """
 
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from typing import Any
 
 import structlog
@@ -33,8 +33,8 @@ class Dropped(Exception):  # noqa: N818 - not an error: the thread is gone, and 
     """A draft's message for a thread that does not exist any more."""
 
 
-async def deliver(desk: Desk, post: Post) -> float | None:
-    """Make one row a message (or several, where it is long), or put it off.
+async def deliver(desk: Desk, post: Post, *, shown: Callable[[Post, Json], None]) -> float | None:
+    """Make one row a message (or several, where it is long), or put it off. `shown` is told what stands there now.
 
     Returns for how many seconds the whole channel should be left alone, None for not at all.
     """
@@ -49,7 +49,10 @@ async def deliver(desk: Desk, post: Post) -> float | None:
             return await _put_off(desk, post, Trouble("channel_not_found"))
         standing = await find(desk, post, channel, thread_ts=thread_ts, run=scene.run) if post.state == "sending" else {}
         await outbox.sending(desk.deps, post.id)
-        await _post_missing(desk, post, scenes.messages(scene, post), scene.run, channel, thread_ts, standing)
+        parts = scenes.messages(scene, post)
+        await _post_missing(desk, post, parts, scene.run, channel, thread_ts, standing)
+        if not standing:
+            shown(post, parts[0][0])
     except (Refused, Dropped) as never:
         await outbox.failed(desk.deps, post.id, str(never))
     except FAILURES as failure:

@@ -121,7 +121,7 @@ class Presenter:
             for post in posts:
                 if not self._pace(channel).take():
                     return
-                rest_s = await posting.deliver(self._desk, post)
+                rest_s = await posting.deliver(self._desk, post, shown=self._redrawer.shown)
                 if post.card in LINKED:
                     self._linked.add(post.run)
                 if rest_s is not None:

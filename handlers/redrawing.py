@@ -67,6 +67,11 @@ class Redrawer:
         waits = [self._not_before.get(post.id, 0) - self._clock() for post in stale if post.id not in self._drawing]
         return max(0.01, min(waits), self._budget.wait_s) if waits else None
 
+    def shown(self, post: Post, arguments: Json) -> None:
+        """The card was just posted, and looks like this."""
+        self._looks[post.id] = appearance(arguments)
+        self._not_before[post.id] = self._clock() + CARD_PACE_S
+
     async def draw(self, post: Post) -> None:
         """Bring one card up to the run's state now."""
         try:

@@ -7,7 +7,7 @@ with its real address (C012). `flags` is for our own command arguments only: the
 
 import re
 
-_TOKEN = re.compile(r"<([^<>\n]+)>")
+_TOKEN = re.compile(r"<((?:@[UW][A-Z0-9]+|#[CG][A-Z0-9]+|![a-z]\w*[^|<>]*|[a-z][a-z0-9+.-]*:[^|<>\s]+)(?:\|[^<>\n]*)?)>")
 _ENTITIES = (("&lt;", "<"), ("&gt;", ">"), ("&amp;", "&"))  # the ampersand last, or "&amp;lt;" would be decoded twice
 _DASHES = str.maketrans({"–": "-", "—": "-", "−": "-", "‑": "-"})
 _QUOTES = "\"'`“”„‘’‚«»*_"

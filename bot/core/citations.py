@@ -18,7 +18,10 @@ from bot.core.snapshot import Snapshot, StepState
 
 CITE = re.compile(r"\[(\d{1,3})\]")
 CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
-END = re.compile(r"[.!?…]+[\"'”’»)*_`]*(?:\s*\[\d{1,3}\])*(?=\s+(?![a-z])|\s*$)|[。！？]+[”’»」』）]*(?:\s*\[\d{1,3}\])*")
+ABBREVIATED = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bapprox)(?<!\bz\.B)(?<!\bp\. ex)(?<!\bno)(?<!\bNo)(?<!\bDr)"
+END = re.compile(
+    ABBREVIATED + r"[.!?…]+[\"'”’»)*_`]*(?:\s*\[\d{1,3}\])*(?=\s+(?![a-z])|\s*$)|[。！？]+[”’»」』）]*(?:\s*\[\d{1,3}\])*"
+)
 LEAD = re.compile(r"^\s*(?:>\s*)*(?:(?:[-*•]|\d{1,3}[.)])\s+)?")
 QUOTED = re.compile(r"\"([^\"\n]{2,300})\"|“([^”\n]{2,300})”|«\s?([^»\n]{2,300}?)\s?»|„([^“”\n]{2,300})[“”]|`([^`\n]{1,300})`")
 LINK = re.compile(r"https?://[^\s<>|\"'`“”]+[^\s<>|\"'`“”.,;:!?)\]]", re.IGNORECASE)
@@ -80,7 +83,7 @@ def _cut(line: str) -> Iterator[str]:
 def _claims(sentence: str) -> bool:
     """Does it say anything that needs a source?"""
     bare = CITE.sub("", sentence).strip(" *_.:")
-    if not any(sign.isalnum() for sign in bare) or sentence.startswith("#"):
+    if not any(sign.isalnum() for sign in bare) or re.match(r"#{1,6}\s", sentence):
         return False
     leads_in = sentence.rstrip("*_ ").endswith((":", "：")) or re.fullmatch(r"\*\*[^*]+\*\*", sentence)
     return not leads_in or bool(re.search(r"\d", bare))
@@ -115,7 +118,12 @@ def _holds(found: str, thing: str) -> bool:
     if not NUMBER.fullmatch(wanted):
         return wanted in found
     plain = wanted.replace(",", "")
-    return any(re.search(rf"(?<!\d){re.escape(form)}(?!\d)", where) for form, where in ((wanted, found), (plain, found.replace(",", ""))))
+    return _stands(wanted, found) or _stands(plain, found.replace(",", ""))
+
+
+def _stands(number: str, where: str) -> bool:
+    """Does the number stand there by itself, and not as a part of another one (14 in 14:05, 6 in 60)?"""
+    return bool(re.search(rf"(?<!\d)(?<!\d[.:]){re.escape(number)}(?!\d|:\d|\.\d*[1-9])", where))
 
 
 def _said(step: StepState) -> Iterator[str]:
@@ -124,7 +132,7 @@ def _said(step: StepState) -> Iterator[str]:
         yield from _texts(step.observation.value)
         yield step.observation.says
     yield from _texts(step.args)
-    yield from (at.isoformat() for at in (step.started_at, step.finished_at) if at)
+    yield from (f"{at:%H:%M}" for at in (step.started_at, step.finished_at) if at)
 
 
 def _texts(value: Any) -> Iterator[str]:

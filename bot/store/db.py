@@ -125,7 +125,7 @@ class Database:
                 self._carry_out(batch)
             except Exception as fault:  # noqa: BLE001 - whatever it is, those who wait must hear of it
                 for job in batch:
-                    job.fault = fault
+                    job.fault = job.fault or fault
                 self._disconnect()
             try:
                 self._loop.call_soon_threadsafe(self._settle, batch)

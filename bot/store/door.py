@@ -48,6 +48,9 @@ _REVISION = select(tables.revisions.c.revision).where(
 _STEP_IDS = select(_steps.c.step_id).where(_steps.c.run_id == bindparam("run_id")).order_by(_steps.c.number, _steps.c.step_id)
 
 
+_OWN = frozenset({"from", "to", "version", "plan_steps", "step_from", "step_to"})  # what an entry says of a move, for the replay
+
+
 class IdTaken(PullcordError):
     """There is a run of that id; draw another."""
 
@@ -159,7 +162,7 @@ def note(
     tell: Sequence[NewPost] = (),
 ) -> None:
     """Put on record something that changes no state, such as a refused click. What names an unknown run goes into the chain "-"."""
-    facts = {key: value for key, value in _plain(data).items() if key not in ("version", "from", "to")}
+    facts = _plain(data)
     for _ in range(TRIES):
         row = _read(conn, run_id)
         if row is None:
@@ -248,6 +251,6 @@ def _columns(values: Mapping[str, Any]) -> dict[str, Any]:
 
 
 def _plain(data: Mapping[str, Any] | None) -> dict[str, Any]:
-    """The facts as JSON: times in ISO form, words as text."""
+    """The facts as JSON: times in ISO form, words as text. A name that is the door's own gets a line after it."""
     plain: dict[str, Any] = to_jsonable_python(dict(data or {}))
-    return plain
+    return {f"{name}_" if name in _OWN else name: value for name, value in plain.items()}

@@ -44,7 +44,7 @@ _PATTERNS = (
         ("passw", "passphrase", "pwd", "key", "secret", "token"),
         r"(?i:passwo?r?d|passphrase|pwd|api[_-]?key|(?:secret|private)[_-]?key|client[_-]?secret|(?:access|auth|refresh)[_-]?token)"
         r"[\"']?\s*[=:]\s*(?:\"(?P<quoted>[^\"\n\\$<{]{4,200})\"|'(?P<single>[^'\n\\$<{]{4,200})'"
-        r"|(?P<secret>(?=[^\s\"']*[0-9!#%^&*+])[^\s\"'$<{}()\[\],;&⟦]{6,200}))",
+        r"|(?P<secret>(?=[^\s\"']{0,200}[0-9!#%^&*+])[^\s\"'$<{}()\[\],;&⟦]{6,200}))",
     ),
 )
 _PEM = re.compile(

@@ -7,6 +7,7 @@ those of the whole.
 """
 
 import hashlib
+import math
 import re
 import unicodedata
 from collections.abc import Callable, Iterator
@@ -130,7 +131,7 @@ def lossy(text: str) -> str | None:
 def plain(value: Any) -> Any:
     """The value as JSON: models, dates and paths become what JSON has, bytes base64. Raises `ToolFailed` for what cannot be JSON."""
     try:
-        return to_jsonable_python(value, bytes_mode="base64", inf_nan_mode="strings", by_alias=True)
+        return to_jsonable_python(value, bytes_mode="base64", by_alias=True)
     except (PydanticSerializationError, ValueError, RecursionError) as fault:
         raise ToolFailed(f"The result is not JSON: {line(str(fault), 200)}") from fault
 
@@ -205,8 +206,9 @@ def _shortened(value: Any, most: int) -> Any:
 
 
 def _shallow(value: Any, depth: int) -> tuple[Any, bool]:
+    """The value without what JSON does not hold (infinite numbers) or nobody reads (deep nesting), and whether that was cut."""
     if not isinstance(value, (list, dict)):
-        return value, False
+        return (str(value) if isinstance(value, float) and not math.isfinite(value) else value), False
     if depth == 0:
         return "… cut, nested too deeply", True
     if isinstance(value, list):

@@ -151,7 +151,7 @@ def _foot(scene: Scene, whys: list[str]) -> str:
 
 def _summary(text: str) -> str:
     """The beginning of the answer for the notification, without marks."""
-    bare = TOKENS.sub(lambda token: token["code"] or "", text)
+    bare = TOKENS.sub(lambda token: token["code"] or "", re.sub(r"\s*\[\d{1,3}\]", "", text))
     return plain(bare, 140)
 
 

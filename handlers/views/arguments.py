@@ -46,10 +46,17 @@ class _Argument:
     whole: bool = True
 
 
-def arguments(scene: Scene, step: Step, *, values: Mapping[str, Any] | None = None, in_full: bool = False) -> Shown:
-    """All arguments of a step: as planned, or the real `values`. `in_full` cuts nothing (for modals, whose pages were made to fit)."""
+def arguments(
+    scene: Scene, step: Step, *, values: Mapping[str, Any] | None = None, in_full: bool = False, beside: Mapping[str, str] | None = None
+) -> Shown:
+    """All arguments of a step: as planned, or the real `values`.
+
+    `in_full` cuts nothing (for modals, whose pages were made to fit); `beside` is what else is known of an argument, by its name.
+    """
     given = step.args if values is None else values
-    found = [_argument(scene, step, name, value, planned=values is None, in_full=in_full) for name, value in given.items()]
+    planned = values is None
+    known = beside or {}
+    found = [_argument(scene, step, name, value, known.get(name, ""), planned=planned, in_full=in_full) for name, value in given.items()]
     elements: list[Element] = []
     pending: list[tuple[Element, ...]] = []
     for argument in found:
@@ -62,11 +69,11 @@ def arguments(scene: Scene, step: Step, *, values: Mapping[str, Any] | None = No
     return Shown(tuple(elements), all(argument.whole for argument in found))
 
 
-def _argument(scene: Scene, step: Step, name: str, value: Any, *, planned: bool, in_full: bool) -> _Argument:
+def _argument(scene: Scene, step: Step, name: str, value: Any, beside: str, *, planned: bool, in_full: bool) -> _Argument:
     """`planned`: braces are references. In a real value they are just text that came from somewhere."""
     label = f"{one_line(name, 60)}: "
-    later = late(value, scene.plan) + consequence(scene, step) if planned and sources(value) else ""
-    if later and lone(value):
+    later = late(value, scene.plan) + consequence(scene, step) if planned and sources(value) else beside
+    if planned and lone(value):
         written = [blocks.literal(readable(value)), blocks.said("  ")] if in_full else []
         return _Argument((blocks.said(label), *written, blocks.said(later)))
     if planned and isinstance(value, str) and (secret := SECRET_ALONE.fullmatch(value)):
@@ -76,15 +83,15 @@ def _argument(scene: Scene, step: Step, name: str, value: Any, *, planned: bool,
         return _Argument(_short(scene, label, value, text, later))
     boxed, cutting = (text, "") if in_full else _bounded(value, text)
     size = cutting or (count(text.rstrip("\n").count("\n") + 1, "line") if "\n" in text.strip("\n") else "")
-    beside = _with(size, later)
-    named = (blocks.said(label), blocks.said(beside)) if beside else (blocks.said(label.rstrip()),)
+    words_beside = _with(size, later)
+    named = (blocks.said(label), blocks.said(words_beside)) if words_beside else (blocks.said(label.rstrip()),)
     return _Argument(named, boxed, whole=not cutting)
 
 
 def _short(scene: Scene, label: str, value: Any, text: str, later: str) -> tuple[Element, ...]:
     if not text:
         return (blocks.said(label), blocks.said("empty"))
-    after = f"  {later}" if later else words.reach_words(scene, value)
+    after = words.reach_words(scene, value) + (f"  {later}" if later else "")
     return (blocks.said(label), blocks.literal(text), *([blocks.said(after)] if after else []))
 
 
@@ -130,7 +137,7 @@ def notation(scene: Scene, step: Step, *, with_id: bool = False) -> Shown:
             elements += [blocks.literal(code.lstrip()), blocks.said(f" {late(value, scene.plan)}")]
             code = ""
             if not lone(value):
-                elements += [blocks.said(", around it "), blocks.literal(one_line(readable(value).replace("\n", "⏎"), LONGEST_NOTATION))]
+                elements += [blocks.said(" in "), blocks.literal(one_line(readable(value).replace("\n", "⏎"), LONGEST_NOTATION))]
         else:
             code += quoted(value)
         whole = whole and not LINE_BREAKS.search(shown(value)) or bool(sources(value))

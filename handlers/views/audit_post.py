@@ -5,8 +5,8 @@ chain, which makes the channel a second witness. These posts ping nobody: people
 can change.
 """
 
+import json
 from collections.abc import Mapping
-from typing import Any
 
 from bot.core.characters import cut
 from bot.core.ids import short
@@ -71,11 +71,19 @@ def _what(scene: Scene, entry: Entry) -> str:
     named: str = scene.run.id
     if step is not None:
         named = f"{named} step {step.number}"
-    elif entry.event in OF_REVISION and (revision := entry.data.get("revision") or scene.run.revision):
-        named = f"{named} revision {int(revision)}"
+    elif revision := _revision(scene, entry):
+        named = f"{named} revision {revision}"
     if entry.event == Event.CLICK_REFUSED:
         return f"{plain(str(entry.data.get('did', 'a click')), 40).capitalize()} on {named}"
     return named
+
+
+def _revision(scene: Scene, entry: Entry) -> int:
+    """The revision that the entry is about, 0 if none."""
+    if entry.event == Event.CLICK_REFUSED:
+        facts = json.loads(str(entry.data.get("facts") or "{}"))
+        return int(facts.get("revision") or 0)
+    return int(entry.data.get("revision") or scene.run.revision) if entry.event in OF_REVISION else 0
 
 
 def _by(scene: Scene, entry: Entry) -> str:
@@ -167,7 +175,10 @@ def _fallback(scene: Scene, entry: Entry, title: str, what: str) -> str:
     who = f" by {words.name_of(scene, entry.actor)} ({entry.actor})" if is_person(entry.actor) else ""
     if entry.event == Event.EXPIRED:
         who = ", nobody answered"
-    facts: list[Any] = [_digest(entry, "digest").replace("`", "")] if entry.event in (Event.APPROVED, Event.APPROVAL_GIVEN) else []
+    facts: list[str] = []
+    if entry.event in (Event.APPROVED, Event.APPROVAL_GIVEN):
+        counted = entry.data.get("needed") and int(entry.data["needed"]) > 1
+        facts = [f"{int(entry.data['count'])} of {int(entry.data['needed'])}" if counted else "", _digest(entry, "digest").replace("`", "")]
     if entry.event == Event.CLICK_REFUSED:
         facts = [refusals.why(str(entry.data.get("kind", "")))]
     return cut(joined(f"{title}: {what}{who}", *facts, by=", "), 300)

@@ -35,7 +35,7 @@ def succeeded(scene: Scene, *, plain: bool = False) -> Card:
         receipts.step_log(scene, plain=plain),
         blocks.context(_spent(scene)),
     ]
-    return Card(f"Done: {scene.run.id} · {state} · the answer is in the thread", made)
+    return Card(joined(f"Done: {scene.run.id}", state, "the answer is in the thread" if answer else ""), made)
 
 
 def failed(scene: Scene, offers: frozenset[str] = NO_OFFERS, *, plain: bool = False) -> Card:

@@ -65,24 +65,29 @@ def _values(scene: Scene, step: Step, args: Values, preview: Values | None) -> t
         elif preview is not None and value == preview.get("after") and utf16(shown(value)) > arguments.SHORT:
             elements.append(blocks.bullets([[blocks.said(f"{one_line(name, 60)}: "), *_brief(step, name, value)]]))
         else:
-            one = arguments.arguments(scene, step, values={name: value})
-            elements += [*one.elements, *_facts(scene, step, name, preview), *_filled(scene, step, name)]
+            one = arguments.arguments(scene, step, values={name: value}, beside={name: _beside(scene, step, name, preview)})
+            elements += one.elements
             whole = whole and one.whole
-    return elements, whole
+    return _merged(elements), whole
 
 
-def _facts(scene: Scene, step: Step, name: str, preview: Values | None) -> list[Element]:
-    """What the tool knows of the target, below the argument that names it."""
+def _merged(elements: list[Element]) -> list[Element]:
+    """Neighbouring lists as one."""
+    found: list[Element] = []
+    for element in elements:
+        if found and element["type"] == found[-1]["type"] == "rich_text_list":
+            found[-1] = {**found[-1], "elements": [*found[-1]["elements"], *element["elements"]]}
+        else:
+            found.append(element)
+    return found
+
+
+def _beside(scene: Scene, step: Step, name: str, preview: Values | None) -> str:
+    """What the tool knows of its target, and which step brought a value."""
     spec = scene.catalogue.get(step.tool)
-    facts = preview.get("facts") if preview else None
-    if not facts or spec is None or spec.target != name:
-        return []
-    return [blocks.bullets([[blocks.said(outside(", ".join(str(fact) for fact in facts), 200))]], indent=1)]
-
-
-def _filled(scene: Scene, step: Step, name: str) -> list[Element]:
-    where = _from(scene, step, name)
-    return [blocks.bullets([[blocks.said(where)]], indent=1)] if where else []
+    facts = preview.get("facts") if preview and spec is not None and spec.target == name else None
+    known = outside(", ".join(str(fact) for fact in facts), 200) if facts else ""
+    return joined(known, _from(scene, step, name), by=", ")
 
 
 def _from(scene: Scene, step: Step, name: str) -> str:
@@ -192,8 +197,8 @@ def _pages(scene: Scene, step: Step, args: Values, preview: Values | None) -> li
         if utf16(text) > pages.PIECE:
             pieces += pages.long_value(step.number, joined(one_line(name, 60), _from(scene, step, name)), text)
         else:
-            one = arguments.arguments(scene, step, values={name: value}, in_full=True)
-            pieces.append(Piece(step.number, blocks.rich(*one.elements, *_filled(scene, step, name))))
+            one = arguments.arguments(scene, step, values={name: value}, in_full=True, beside={name: _from(scene, step, name)})
+            pieces.append(Piece(step.number, blocks.rich(*one.elements)))
     if preview is not None and _differs(preview):
         pieces += _change(scene, step, preview)
     pieces += [Piece(step.number, block) for block in _why(scene, step)]

@@ -45,7 +45,7 @@ def needs_you(scene: Scene, data: Mapping[str, Any]) -> Card:
         return Card(f"{scene.run.id} waited here: {why}.", [blocks.section(f"{scene.run.id} waited here: {why}. That is settled.")])
     who = ping(scene.run.requester)
     if reason is Hold.IN_DOUBT:
-        who = f"{scene.approvers} {who}"
+        who = f"{who}, {scene.approvers}:"
     there = words.card_link(scene, "run", "Its card ↑")
     moves = MOVES.get(reason, "Resume or Stop")
     says = f"{words.WAITS} {who} {scene.run.id} waits for you: {why}. {there}: {moves}."

@@ -53,8 +53,8 @@ def _terms(scene: Scene, complete: bool) -> list[str]:
     lines = []
     if not complete:
         number = pages.page_count(scene)
-        where = "and *Approve* stands there" if number == 1 else f"and go through its {number} pages; *Approve* is on the last one"
-        lines.append(f"*Not shown in full here.* Open *Show all* {where}.")
+        where = "; *Approve* is there" if number == 1 else f" and go through its {number} pages; *Approve* is on the last one"
+        lines.append(f"*Not shown in full here.* Open *Show all*{where}.")
     if scene.quorum > 1:
         signed = " ".join(f"✓ {ping(one.actor)} {date(one.at, now=scene.now)}" for one in said)
         lines.append("*Approvals:* " + joined(f"{len(said)} of {scene.quorum}", signed))

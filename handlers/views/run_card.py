@@ -61,7 +61,8 @@ def all_read(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
         blocks.context(_no_approval(scene)),
         *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=_menu(scene, offers)),
     ]
-    return Card(fallback(f"Running, reads only: {scene.run.id}", words.goal_in_text(scene), "no approval needed"), made)
+    named = f"{state.split(' ', 1)[1].replace(' · ', ', ')}: {scene.run.id}"
+    return Card(fallback(named, words.goal_in_text(scene), "no approval needed"), made)
 
 
 def queued(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:

@@ -9,7 +9,7 @@ from bot.core.run import StepStatus
 from tests.llm.runs import done, ended, over
 
 RUN = over(
-    done("files.read", {"path": "app/config.toml"}, {"text": 'timeout = 60\nname = "Web One"\nsize 12,500 at 3.5', "lines": 3}, "3 lines"),
+    done("files.read", {"path": "app/config.toml"}, {"text": 'timeout = 60.0\nname = "Web One"\nsize 12,500 at 3.5'}, "3 lines"),
     ended("web.fetch", {"url": "https://x.example"}, StepStatus.FAILED, error="no answer"),
     done("web.fetch", {"url": "https://docs.example/a"}, {"text": "Café été. See https://docs.example/b?x=1 for all 14 cases"}, name="docs"),
     ended("files.list", {"path": "."}, StepStatus.SKIPPED),
@@ -30,7 +30,7 @@ def marks(text: str) -> list[str]:
         "It is called `Web One` [1]",
         'It is called "web one" [1].',
         "It holds 12500 or 12,500 at 3.5 [1].",
-        "All of app/config.toml, see “timeout = 60” [1].",
+        "All of app/config.toml, see “timeout = 60.0” [1].",
         "See https://docs.example/b?x=1. [3]",
         "**In short:** 14 cases [3].",
         "Read at 14:05 [1][3].",

@@ -1,7 +1,7 @@
 """A model's server on loopback that speaks Anthropic's protocol and follows a script: each call is expected, each answer is written down.
 
-A call beyond the script is answered with 500 and fails the test when the server is left, and so does an answer that nobody fetched. The test
-sees every request as it came over the wire: `server.calls[0].body`.
+A call beyond the script is answered with 500 and fails the test when the server is left, and so does an answer that nobody fetched. The
+test sees every request as it came over the wire: `server.calls[0].body`.
 """
 
 import asyncio

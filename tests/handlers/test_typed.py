@@ -36,6 +36,12 @@ def test_tokens_read_as_people_saw_them(raw: str, meant: str) -> None:
     assert typed.plain(raw, bot_user_id="U0BOT") == meant
 
 
+def test_angle_brackets_that_people_typed_are_no_tokens() -> None:
+    said = "when a < b and c > d, then <p>text</p> and x<y>z"
+
+    assert typed.plain(said) == said
+
+
 def test_C012_a_masked_link_shows_where_it_leads() -> None:
     assert typed.plain("<https://evil.example|https://bank.example>") == "https://bank.example (https://evil.example)"
 

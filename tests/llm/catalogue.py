@@ -29,7 +29,7 @@ TOOLS: Catalogue = {
         spec("files.write", "write", "Write a whole file.", {"path": "string"}, path="string", text="string"),
         spec("files.delete", "delete", "Delete a file.", {"path": "string"}, path="string"),
         spec("web.fetch", "read", "Fetch a page from the web.", {"status": "integer", "title": "string", "text": "string"}, url="string"),
-        spec("http.request", "execute", "Send any request.", {"status": "integer"}, method=METHOD, url="string", headers_=HEADERS, json_={}),
+        spec("http.request", "execute", "Send any request.", None, method=METHOD, url="string", headers_=HEADERS, json_={}),
         spec("slack.post_message", "send", "Send a message to a channel.", {"ts": "string"}, channel="string", text="string"),
         spec("slack.read_channel", "read", "Read what was said in a channel.", {"text": "string"}, channel="string", limit_="integer"),
         spec("slack.read_thread", "read", "Read the thread of the ask.", {"text": "string"}),

@@ -77,7 +77,7 @@ UNDERSTOOD = {
         'post: slack.post_message channel=#ops text="{{summary.summary}}"',
     ],
     "write a summary of notes/today.md to out.md": [READ, SUM, 'save: files.write path=out.md text="{{summary.summary}}"'],
-    "read notes/today.md, summarize it, save the summary as out.md": [READ, SUM, 'save: files.write path=out.md text="{{summary.summary}}"'],
+    "read notes/today.md, summarize it, save it as out.md": [READ, SUM, 'save: files.write path=out.md text="{{summary.summary}}"'],
     "read notes/today.md then save to copy.md": [READ, 'save: files.write path=copy.md text="{{read.text}}"'],
     "read a.md, read b.md, then summarize them": [
         "read: files.read path=a.md",
@@ -119,7 +119,10 @@ UNDERSTOOD = {
         "search: files.search query=x path=app/",
         'post: slack.post_message channel=#ops text="Matches:\\n{{search.matches}}"',
     ],
-    "list files, then post the list to #ops": ["list: files.list path=.", 'post: slack.post_message channel=#ops text="Files:\\n{{list.files}}"'],
+    "list files, then post the list to #ops": [
+        "list: files.list path=.",
+        'post: slack.post_message channel=#ops text="Files:\\n{{list.files}}"',
+    ],
 }
 
 
@@ -251,7 +254,8 @@ async def test_endless_ask_is_not_read_without_a_model() -> None:
 
 
 WORDS = st.sampled_from(
-    ["read", "summarize", "it", "post", "to", "#ops", "a.md", "then", "and", ",", ".", ";", "\n", '"x y"', "“", "'", "<", ">", "https://x.example", "{{", "}}"]
+    ["read", "summarize", "it", "post", "to", "#ops", "a.md", "then", "and", "https://x.example"]
+    + [",", ".", ";", "\n", '"x y"', "“", "'", "<", ">", "{{", "}}"]
 )
 
 

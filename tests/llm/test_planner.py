@@ -79,10 +79,10 @@ async def test_planner_has_no_tools_and_the_catalogue_is_text() -> None:
 async def test_ask_is_in_the_prompt_letter_for_letter_and_so_is_the_plan() -> None:
     """C035"""
     ask = "Supprime les branches périmées du dépôt « été » 🧹👩🏽‍💻 — 早安 — صباح"
-    answer = {"reply": {"plan": {"goal": ask, "steps": [{**GOOD["reply"]["plan"]["steps"][0], "purpose": ask, "args": {"path": "été/早.md"}}]}}}
-    draft, (call,) = await plan(brief(ask), gives(answer))
+    step = {**GOOD["reply"]["plan"]["steps"][0], "purpose": ask, "args": {"path": "été/早.md"}}
+    draft, (call,) = await plan(brief(ask), gives({"reply": {"plan": {"goal": ask, "steps": [step]}}}))
     assert ask in call.user
-    assert "\\u" not in json.dumps(call.body, ensure_ascii=False).replace("\\\\u", "")
+    assert "\\u" not in call.user + call.system
     assert draft.plan is not None
     assert (draft.plan.goal, draft.plan.steps[0].purpose, draft.plan.steps[0].args["path"]) == (ask, ask, "été/早.md")
 

@@ -6,6 +6,7 @@ import sys
 import time
 from collections.abc import Iterator
 from datetime import UTC, datetime, timedelta, timezone
+from pathlib import Path
 from typing import Any
 from zoneinfo import ZoneInfo
 
@@ -20,6 +21,7 @@ from bot.store.columns import UtcDateTime
 from tests.store.samples import BY, NOW, a_plan, a_run, in_review, later, opened, revise, running
 
 RUN = "R-7K2QX"
+ROOT = Path(__file__).parents[2]
 
 
 @pytest.fixture
@@ -63,14 +65,15 @@ def test_every_time_in_the_store_has_the_one_type() -> None:
     assert all(isinstance(column.type, UtcDateTime) for column in times)
 
 
-JSON_COLUMNS = [column for table in tables.metadata.sorted_tables for column in table.c if isinstance(column.type, JSON)]
+# Entries of the record are never changed at all.
+JSON_COLUMNS = [
+    column for table in tables.metadata.sorted_tables if table is not tables.audit for column in table.c if isinstance(column.type, JSON)
+]
 
 
 @pytest.mark.parametrize("column", JSON_COLUMNS, ids=str)
 def test_json_is_replaced_whole(conn: Connection, column: Any) -> None:
     """C044: a change inside a value that was read changes nothing; a new value is there when it is read again."""
-    if column.table is tables.audit:
-        pytest.skip("entries are never changed")
     seed_every_table(conn)
     first = {"steps": [{"id": "one", "status": "pending"}], "list": [1]}
     conn.execute(update(column.table).values({column: first}))
@@ -170,7 +173,7 @@ def test_the_answers_are_the_same_when_the_process_itself_lives_elsewhere(url: s
     )
     said = [
         subprocess.run(
-            [sys.executable, "-c", script, url, verb], env={**os.environ, "TZ": zone}, capture_output=True, text=True, check=True
+            [sys.executable, "-c", script, url, verb], env={**os.environ, "TZ": zone}, capture_output=True, text=True, check=True, cwd=ROOT
         ).stdout.strip()
         for verb, zone in (("write", "Asia/Tokyo"), ("read", "America/New_York"))
     ]

@@ -175,6 +175,15 @@ async def test_a_refused_click_is_an_entry_and_no_new_version(db: Database, rung
     assert rung == [RUN]
 
 
+async def test_facts_that_use_the_door_s_own_names_do_not_look_like_a_move(db: Database) -> None:
+    await db.write(in_review)
+    await db.write(lambda conn: door.note(conn, RUN, actor="U_X", at=later(seconds=1), data={"version": 9, "to": "queued"}))
+
+    last = (await db.read(lambda conn: audit.entries(conn, RUN)))[-1]
+    assert last.data == {"version_": 9, "to_": "queued"}
+    assert await db.read(audit.verify) == []
+
+
 async def test_a_click_on_an_unknown_run_goes_into_a_chain_of_its_own(db: Database) -> None:
     for name in ("R-NONE", "R-GONE"):
         await db.write(lambda conn, name=name: door.note(conn, name, actor="U_X", at=NOW))

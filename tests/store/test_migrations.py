@@ -22,6 +22,8 @@ from bot.store.db import Database
 from bot.store.migrations import configuration, is_current, upgrade
 from tests.store.samples import in_review
 
+ROOT = Path(__file__).parents[2]
+
 
 def words(path: Path) -> list[str]:
     """The database's whole schema."""
@@ -55,7 +57,8 @@ def test_two_processes_may_upgrade_at_once(tmp_path: Path, migrated: Path) -> No
     script = "import sys\nfrom bot.store.migrations import upgrade\nsys.stdin.read()\nupgrade(sys.argv[1])\nprint('done')"
     url = f"sqlite:///{tmp_path}/pullcord.db"
     children = [
-        subprocess.Popen([sys.executable, "-c", script, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) for _ in range(3)
+        subprocess.Popen([sys.executable, "-c", script, url], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, cwd=ROOT)
+        for _ in range(3)
     ]
     for child in children:
         assert child.stdin is not None

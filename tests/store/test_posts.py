@@ -82,9 +82,9 @@ def test_cards_that_show_an_older_version_are_stale(conn: Connection) -> None:
     door.change(conn, RUN, Event.CANCELLED, **BY)
 
     behind = posts.stale(conn)
-    assert [post.card for post in behind] == ["run", "review", "confirm"]
+    assert [post.card for post in behind] == ["run", "review", "confirm", "note"]
     posts.shown(conn, behind[0].id, 2)
-    assert [post.card for post in posts.stale(conn)] == ["review", "confirm"]
+    assert [post.card for post in posts.stale(conn)] == ["review", "confirm", "note"]
 
 
 def test_a_card_that_is_not_posted_yet_is_not_stale(conn: Connection) -> None:

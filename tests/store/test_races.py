@@ -4,6 +4,7 @@ import asyncio
 import subprocess
 import sys
 from collections.abc import AsyncIterator, Callable, Iterator
+from pathlib import Path
 
 import pytest
 
@@ -13,29 +14,35 @@ from bot.store.db import Database
 from tests.store.samples import NOW, in_review, later, opened, running
 
 RUN = "R-7K2QX"
+ROOT = Path(__file__).parents[2]
 Start = Callable[..., "Child"]
 
 
 class Child:
-    """One of `tests.store.children`, ready and waiting for the word."""
+    """One of `tests.store.children`."""
 
     def __init__(self, *words: str) -> None:
         command = [sys.executable, "-m", "tests.store.children", *words]
-        self.process = subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        pipe = subprocess.PIPE
+        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=ROOT)
         assert self.process.stdin
         assert self.process.stdout
         self.stdin, self.stdout = self.process.stdin, self.process.stdout
-        assert self.stdout.readline() == "ready\n", self.process.communicate()
-
-    def go(self) -> None:
-        self.stdin.write("go\n")
-        self.stdin.flush()
 
     def rest(self) -> list[str]:
         """What it said, once it has ended; it must have ended well."""
         said, faults = self.process.communicate(timeout=60)
         assert self.process.returncode == 0, faults
         return said.splitlines()
+
+
+def go(*children: Child) -> None:
+    """Wait until all are ready, then let them loose."""
+    for child in children:
+        assert child.stdout.readline() == "ready\n", child.process.communicate()
+    for child in children:
+        child.stdin.write("go\n")
+        child.stdin.flush()
 
 
 @pytest.fixture
@@ -83,8 +90,7 @@ async def test_two_processes_approve_and_exactly_one_wins(db: Database, start: S
         await db.write(lambda conn, name=name: in_review(conn, name))
     children = [start("approve", actor, *names) for actor in ("U_ONE", "U_TWO")]
 
-    for child in children:
-        child.go()
+    go(*children)
     said = [child.rest() for child in children]
 
     assert sorted(said[0] + said[1]) == sorted([f"{name} won" for name in names] + [f"{name} late" for name in names])
@@ -101,8 +107,7 @@ async def test_processes_that_read_and_then_write_never_see_a_lock(db: Database,
     await db.write(lambda conn: running(conn, RUN, steps=tuple(steps)))
     clicked = await db.write(lambda conn: in_review(conn, "R-CLICK"))
     children = [start("work", RUN, *steps[half::2]) for half in (0, 1)]
-    for child in children:
-        child.go()
+    go(*children)
 
     await db.write(lambda conn: door.change(conn, "R-CLICK", Event.APPROVED, actor="U_APPR", at=NOW, data={"approved": clicked.digest}))
     for n in range(20):
@@ -129,7 +134,7 @@ async def test_no_step_is_started_after_a_pause_was_recorded_by_another_process(
     steps = tuple(f"s{n}" for n in range(2000))
     await db.write(lambda conn: running(conn, RUN, steps=steps))
     child = start("start", RUN, *steps)
-    child.go()
+    go(child)
     assert await asyncio.to_thread(child.stdout.readline) == "s0\n"
 
     await db.write(lambda conn: door.change(conn, RUN, Event.PAUSE_ASKED, actor="U_REQ", at=NOW))
@@ -146,7 +151,7 @@ async def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledg
     await db.write(opened)
     await db.close()
     child = start("scribble", RUN)
-    child.go()
+    go(child)
     said = [child.stdout.readline() for _ in range(300)]
 
     child.process.kill()

@@ -8,7 +8,7 @@ import pytest
 from pydantic import BaseModel, ConfigDict
 
 from bot.errors import ToolFailed
-from bot.tools.registry import CannotTell, NotStarted, Registry, TimedOut, ToolContext, Unresponsive, tool
+from bot.tools.registry import CannotTell, NotStarted, Registry, TimedOut, Tool, ToolContext, Unresponsive, tool
 from tests.doubles.waiting import eventually
 from tests.tools.conftest import context
 
@@ -28,7 +28,7 @@ class Hold:
         self.ended = threading.Event()
 
     @property
-    def tools(self) -> list[object]:
+    def tools(self) -> list[Tool]:
         @tool(name="t.waits", effect="write", description="d")
         async def waits(args: Nothing, ctx: ToolContext) -> None:
             self.started.set()
@@ -130,7 +130,7 @@ async def test_a_tool_that_will_not_stop_is_called_so_within_the_grace_time(open
 
 
 async def test_what_is_still_at_work_cannot_be_verified_as_not_happened(open_registry: Open, hold: Hold) -> None:
-    tools = {each.spec.name: each for each in hold.tools}  # type: ignore[attr-defined]
+    tools = {each.spec.name: each for each in hold.tools}
     tools["t.blocks"].verify(lambda args, ctx: None)
     registry = open_registry(*tools.values(), grace_s=0.05)
     await cancelled(registry, "t.blocks", hold, context(key="k1"))
@@ -260,7 +260,7 @@ async def test_a_tool_whose_inside_was_cancelled_fails_and_does_not_cancel_its_c
 
 
 async def test_closing_ends_what_runs_and_names_what_does_not_end(hold: Hold) -> None:
-    registry = Registry(hold.tools, grace_s=0.1)  # type: ignore[arg-type]
+    registry = Registry(hold.tools, grace_s=0.1)
     waits = asyncio.create_task(registry.call("t.waits", {}, context()))
     await happened(hold.started, "t.waits to start")
     hold.started.clear()

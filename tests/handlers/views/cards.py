@@ -119,7 +119,7 @@ def before_running() -> dict[str, Callable[[], Card]]:
 
 
 def runs() -> dict[str, Callable[[], Card]]:
-    parallel = {name: P.RUNNING for name in ("web1", "web2", "logs")}
+    parallel = dict.fromkeys(("web1", "web2", "logs"), P.RUNNING)
     parallel |= {"web3": {"status": P.RUNNING, "attempt": 2}, "logs": {"status": P.RUNNING, "progress": "120 of 300 files"}}  # type: ignore[dict-item]
     paused = (entry(9, E.PAUSE_ASKED, MEMBER, seconds=600),)
     stopped = (entry(9, E.STOP_ASKED, MEMBER, seconds=600), entry(10, E.SETTLED, seconds=610))

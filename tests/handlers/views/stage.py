@@ -20,7 +20,7 @@ TEXT = {"type": "string"}
 
 
 def schema(*names: str) -> dict[str, Any]:
-    return {"type": "object", "properties": {name: TEXT for name in names}, "additionalProperties": False}
+    return {"type": "object", "properties": dict.fromkeys(names, TEXT), "additionalProperties": False}
 
 
 CATALOGUE: Mapping[str, ToolSpec] = {
@@ -120,7 +120,7 @@ def yes(actor: str = APPROVER, *, seconds: float = 300) -> Approval:
 
 
 def finished(step: Step, says: str = "38 lines", *, value: Any = None, seconds: float = 300, untrusted: bool = False) -> StepState:
-    kept = Observation(value={"text": "request_timeout = 60"} if value is None else value, says=says, untrusted=untrusted)
+    kept = Observation(value={"text": "request_timeout went from 30 to 60"} if value is None else value, says=says, untrusted=untrusted)
     return StepState(
         id=step.id,
         number=step.number,
