@@ -134,7 +134,7 @@ def untrusted_origins(step: Step, plan: Plan, catalogue: Catalogue, policy: Poli
 
 def is_untrusted(step: Step, plan: Plan, catalogue: Catalogue, policy: Policy) -> bool:
     """Is what this step returns written by strangers, or made from what was?"""
-    return bool(_strange([step.id], plan, catalogue, policy))
+    return next(_strange([step.id], plan, catalogue, policy), None) is not None
 
 
 def _strange(starts: Sequence[str], plan: Plan, catalogue: Catalogue, policy: Policy) -> Iterator[Step]:

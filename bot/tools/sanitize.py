@@ -9,6 +9,7 @@ those of the whole.
 import hashlib
 import math
 import re
+import sys
 import unicodedata
 from collections.abc import Callable, Iterator
 from typing import Any
@@ -160,26 +161,32 @@ def _bounded(value: Any, limit: int) -> tuple[Any, bool]:
     weight = _weight(value)
     if weight <= limit:
         return _each(value, clean), was_deep
-    value = _shortened(value, limit)  # nothing is lost by this that could fit
     lengths = sorted(len(text) for text in _strings(value))
     room = _room(lengths, limit - (weight - sum(lengths)))
-    value = _each(value, lambda text: tidy(text, room))
-    share = limit
-    while _weight(value) > limit * 1.1 and share > 1:
+    share = min(limit, _longest(value))
+    while share > 1 and _weight(value, room) > limit:
         share //= 2
         value = _shortened(value, share)
-    return (value if _weight(value) <= limit * 1.1 else tidy(canonical(value), limit)), True
+    value = _each(value, lambda text: tidy(text, room))
+    return (value if _weight(value) <= limit * 1.2 else tidy(canonical(value), limit)), True
 
 
-def _weight(value: Any) -> int:
-    """About how many characters the value takes; escapes of JSON are not counted, they are not read by anybody."""
+def _weight(value: Any, most: int = sys.maxsize) -> int:
+    """About how many characters the value takes if no text is longer than `most`; JSON's escapes do not count, nobody reads them."""
     if isinstance(value, str):
-        return len(value)
+        return min(len(value), most)
     if isinstance(value, list):
-        return 2 + sum(_weight(item) + 2 for item in value)
+        return 2 + sum(_weight(item, most) + 2 for item in value)
     if isinstance(value, dict):
-        return 2 + sum(len(key) + _weight(item) + 4 for key, item in value.items())
+        return 2 + sum(len(key) + _weight(item, most) + 4 for key, item in value.items())
     return len(str(value))
+
+
+def _longest(value: Any) -> int:
+    """How many entries the longest list or object in it has."""
+    if not isinstance(value, (list, dict)):
+        return 0
+    return max(len(value), max(map(_longest, value.values() if isinstance(value, dict) else value), default=0))
 
 
 def _room(lengths: list[int], space: int) -> int:

@@ -2,9 +2,13 @@
 
 import asyncio
 
+from bot.activities.drafting import draft
+from bot.commands import review
 from bot.core.drafts import Brief, Draft
 from bot.core.run import RunStatus
 from bot.llm.offline import OfflinePlanner
+from tests.doubles.clock import Clock
+from tests.doubles.parts import APPROVER
 from tests.doubles.town import run_id_in, text_of
 from tests.handlers.conftest import Hall, MakeHall
 
@@ -181,10 +185,6 @@ async def test_C015_a_deletion_after_approval_undoes_nothing_and_the_requester_i
     ts = await requester.say("#ops", f"{BOT} test.change name=a")
     (run,) = await hall.runs()
     await hall.settled()
-    from bot.activities.drafting import draft
-    from bot.commands import review
-    from tests.doubles.parts import APPROVER
-
     await draft(hall.deps, run.id)
     await review.approve(hall.deps, run.id, 1, who=APPROVER, received_at=hall.deps.now())
     await hall.spoil(method="chat.postMessage", error="invalid_thread_ts")
@@ -213,19 +213,19 @@ async def test_C016_an_edit_changes_no_plan_and_the_thread_says_so(hall: Hall) -
     assert sum("The ask has been edited" in text_of(m) for m in await requester.everything("#ops")) == 1
 
 
-async def test_ask_again_makes_one_new_run_however_often_it_is_pressed(hall: Hall, clock: object) -> None:
+async def test_ask_again_makes_one_new_run_however_often_it_is_pressed(hall: Hall, clock: Clock) -> None:
     requester = hall.person("requester")
-    await requester.command("#ops", "/plan", "test.fails name=a")
-    card = await hall.person("approver").card("#ops", "Approve")
-    await hall.person("approver").press("Approve", card, "#ops")
-    failed = await requester.card("#ops", "Skip")
-    await requester.press("Skip", failed, "#ops")
+    await requester.command("#ops", "/plan", "test.change name=a")
+    await requester.card("#ops", "Approve")
+    clock.advance(minutes=31)
+    await review.expire(hall.deps)
     again = await requester.card("#ops", "Ask again")
 
     await requester.press("Ask again", again, "#ops")
     await requester.press("Ask again", again, "#ops")
 
-    found = await hall.runs(2)
+    await requester.card("#ops", "Approve")
     await hall.settled()
-    assert [run.ask for run in found] == ["test.fails name=a"] * 2
+    found = await hall.runs()
+    assert [run.ask for run in found] == ["test.change name=a"] * 2
     assert found[0].thread_ts == found[1].thread_ts

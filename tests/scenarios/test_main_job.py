@@ -81,7 +81,8 @@ async def test_a_plan_that_cannot_be_made_says_what_was_not_understood_and_what_
     card = await requester.read("#ops", "Not understood")
 
     assert "frobnicate" in text_of(card)
-    assert "text.summarize" in text_of(card)
+    assert "the closest tool" in text_of(card)
+    assert "then summarize it, then post the summary to #general" in text_of(card)
     run = await town.until(run_id_in(card), "failed")
     assert run.attempts
     assert run.attempts[0].raw
@@ -152,7 +153,7 @@ async def test_cancel_asks_for_a_reason_and_nothing_runs(town: Town) -> None:
     card = await requester.card("#ops", "Approve")
 
     await requester.press("Cancel", card, "#ops")
-    view = await requester.modal("Cancel")
+    view = await requester.modal("In your words")
     values = _values(view, "not needed any more")
     await requester.submit(view["id"], values)
 
@@ -242,8 +243,19 @@ async def test_a_long_plan_is_approved_only_after_every_page_was_opened(town: To
     body = {"channel": "#ops", "message_ts": card["ts"], "action_id": "review.approve", "block_id": block_id, "value": show_all["value"]}
     before = len(await approver.ephemerals())
     await town.people.call("POST", "/people/approver/actions", body)
-    await approver.told("not approved", after=before)
+    await approver.told("not shown in full", after=before)
     assert (await town.show(run_id)).run.status is RunStatus.IN_REVIEW
+
+    await approver.press("Show all", card, "#ops")
+    view = await approver.modal("1 of 3")
+    for page in ("2 of 3", "3 of 3"):
+        block_id, following = button_of(view, "Next")
+        press = {"action_id": following["action_id"], "block_id": block_id, "value": following["value"]}
+        await town.people.call("POST", f"/people/approver/views/{view['id']}/actions", press)
+        view = await approver.modal(page)
+    await approver.submit(view["id"], {})
+    await town.until(run_id, "succeeded", within_s=40)
+    assert len(list(town.files("out").iterdir())) == 25
 
 
 async def test_a_fault_in_a_step_is_said_and_nothing_else_happens(town: Town) -> None:

@@ -14,10 +14,36 @@ from tests.handlers.views import rules
 from tests.handlers.views.stage import APPROVER, MEMBER, REQUESTER, at, entry, held, scene, standing, yes
 
 BITS = [
-    "<!channel>", "<!here>", "<@U0EVIL>", "<!subteam^S0EVIL>", "<https://evil.example|https://bank.example>", "&", "&amp;", "<", ">", "|",
-    "*b*", "_i_", "~s~", "`c`", "```", "\n", "\r\n", "\t", "\u202e", "\u200b", "\u2066", "\u0000", "\ue000", "\ue001", "[1]", "[99]", "{{config.text}}",
-    "{{secret:KEY}}", "🔺 High risk", "👩🏽‍🔧", "🇩🇪", "e\u0301", "שלום", "مرحبا", "設定の変更", "a", "word ", " ", "]] ", "x" * 90, "y" * 700, "z\n" * 30,
-]  # fmt: skip
+    *(
+        "<!channel>",
+        "<!here>",
+        "<@U0EVIL>",
+        "<!subteam^S0EVIL>",
+        "<https://evil.example|https://bank.example>",
+        "&",
+        "&amp;",
+        "<",
+        ">",
+        "|",
+    ),
+    *("*b*", "_i_", "~s~", "`c`", "```", "\n", "\r\n", "\t", "\u202e", "\u200b", "\u2066", "\u0000", "\ue000", "\ue001", "[1]", "[99]"),
+    *(
+        "{{config.text}}",
+        "{{secret:KEY}}",
+        "🔺 High risk",
+        "👩🏽‍🔧",
+        "🇩🇪",
+        "e\u0301",
+        "שלום",
+        "مرحبا",
+        "設定の変更",
+        "a",
+        "word ",
+        " ",
+        "]] ",
+    ),
+    *("x" * 90, "y" * 700, "z\n" * 30),
+]
 HOSTILE = st.lists(st.one_of(st.sampled_from(BITS), st.text(st.characters(exclude_categories=("Cs",)), max_size=8)), max_size=8).map(
     "".join
 )
@@ -69,15 +95,10 @@ def drawn(words: dict[str, str]) -> list[Card]:
     made += [
         review_card.review_card(scene(status, plan, **common)) for status in (RunStatus.IN_REVIEW, RunStatus.CANCELLED, RunStatus.EXPIRED)
     ]
-    made.append(
-        run_card.run_card(
-            scene(RunStatus.FAILED, None, attempts=(Attempt(round=1, ok=False, raw="", faults=(words["ERROR"],)),), **names_only(names))
-        )
-    )
-    made += [
-        notes.note_card(held(Hold.STEP_FAILED, "write", plan, **common), {"kind": kind, "reason": "step_failed", "step": "write"})
-        for kind in ("needs_you", "status")
-    ]
+    failed = Attempt(round=1, ok=False, raw="", faults=(words["ERROR"],))
+    made.append(run_card.run_card(scene(RunStatus.FAILED, None, attempts=(failed,), scene_fields=names)))
+    stands = held(Hold.STEP_FAILED, "write", plan, **common)
+    made += [notes.note_card(stands, {"kind": kind, "reason": "step_failed", "step": "write"}) for kind in ("needs_you", "status")]
     values = {"path": words["FOUND"], "text": words["FOUND"]}
     preview = {"target": words["FOUND"], "facts": [words["FOUND"]], "before": words["VALUE"], "after": words["FOUND"]}
     made += [
@@ -86,14 +107,10 @@ def drawn(words: dict[str, str]) -> list[Card]:
     ]
     made += [audit_post.audit_post(scene(RunStatus.RUNNING, plan, **common), one) for one in entries]
     said = Answer(text=f"{words['FOUND']} It is so [1]. {words['REASON']}", cites=("config",), by="a-model")
-    for given in (said, Answer(text="report")):
-        made += answer.answer_cards(scene(RunStatus.SUCCEEDED, plan, answer=given, **common))
+    for closing in (said, Answer(text="report")):
+        made += answer.answer_cards(scene(RunStatus.SUCCEEDED, plan, answer=closing, **common))
     made.append(slash.done(scene(RunStatus.RUNNING, plan, **common), word="pause"))
     return made
-
-
-def names_only(names: dict[str, Any]) -> dict[str, Any]:
-    return {"scene_fields": names}
 
 
 def waiting(plan: Plan, values: dict[str, Any], common: dict[str, Any]) -> Scene:

@@ -1,0 +1,158 @@
+"""The policy file: what it says, and faults with place, fault and mending."""
+
+from datetime import timedelta
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.core.catalogue import Effect
+from bot.core.policy import DEMO_POLICY, default, evaluate, parse
+from bot.core.policy_file import PROFILE_TIMERS, read_span
+from bot.core.risk import Level, Mode
+from bot.errors import ConfigurationError
+from tests.core.samples import CATALOGUE, plan
+
+DESIGN = """\
+profile: team
+approvers: [approver, approver2, "@ops-leads"]
+quorum: {high: 2}
+places: {review: [thread, "#approvals"], audit: "#audit"}
+tools:
+  "files.write": {mode: ask}
+  "shell.*": {mode: deny}
+rules:
+  - when: {tool: slack.post_message, args.channel: "#general"}
+    risk: high
+    why: everyone reads it
+timers:
+  low: {expire: 5m, then: approve}
+  medium: {remind: 10m, escalate: 20m, expire: 30m}
+  high: {remind: 5m, escalate: 15m, expire: 30m}
+limits: {steps: 50, revisions: 3, redirects: 5, unattended: 3, wall: 2h, tokens: 200000}
+"""
+
+
+def test_the_example_of_the_readme_is_read() -> None:
+    policy = parse(DESIGN, source="policy.yml")
+    assert policy.approvers == ("approver", "approver2", "@ops-leads")
+    assert policy.quorum == {Level.HIGH: 2}
+    assert (policy.places.review, policy.places.audit) == (("thread", "#approvals"), "#audit")
+    assert policy.tools["shell.*"].mode is Mode.DENY
+    assert policy.rules[0].risk is Level.HIGH
+    assert policy.timers[Level.LOW].then == "approve"
+    assert policy.timers[Level.HIGH].remind == timedelta(minutes=5)
+    assert (policy.limits.unattended, policy.limits.wall, policy.limits.rounds) == (3, timedelta(hours=2), 2)
+
+
+def test_the_demo_policy_is_what_the_demo_promises() -> None:
+    policy = parse(DEMO_POLICY, source="policy.yml")
+    assert (policy.profile, policy.approvers, policy.quorum) == ("team", ("@ops-leads",), {Level.HIGH: 2})
+    assert (policy.places.review, policy.places.audit) == (("thread",), "#audit")
+    assert policy.timers == default("team").timers
+
+
+@pytest.mark.parametrize("text", ["", "# only a comment\n", "{}"])
+def test_an_empty_file_is_the_default_profile(text: str) -> None:
+    assert parse(text, source="p") == default("team")
+
+
+@pytest.mark.parametrize("profile", ["personal", "team", "external"])
+def test_c019_every_wait_has_an_end_whatever_the_file_says(profile: str) -> None:
+    for policy in (default(profile), parse(f"profile: {profile}\ntimers: {{medium: {{remind: 1m}}}}", source="p")):
+        assert set(policy.timers) == set(Level)
+        assert all(timer.expire > timedelta() for timer in policy.timers.values())
+        assert all(timer.then is None for timer in policy.timers.values())
+
+
+def test_an_unknown_profile_is_a_fault_with_the_known_ones() -> None:
+    with pytest.raises(ConfigurationError, match="personal, team or external"):
+        default("lax")
+
+
+@pytest.mark.parametrize(
+    ("text", "line", "says"),
+    [
+        ("profile: lax", 1, "'profile' cannot be 'lax'; use personal, team or external"),
+        ("profile: team\naprovers: [a]", 2, "'aprovers' is not a key of the policy; did you mean approvers?"),
+        ("zzz: 1", 1, "'zzz' is not a key of the policy; use profile, approvers"),
+        ("approvers: [@ops]", 1, "put quotes around names that begin with @"),
+        ("approvers: nobody", 1, "'approvers' is not a list; write it in brackets"),
+        ("approvers:\n  - a\n  - 5", 3, "'approvers.2' is not text; put it in quotes"),
+        ("places:\n  audit: #audit", 2, "'places.audit' is empty; give it a value or remove it; a value that begins with # needs quotes"),
+        ("quorum:\n  high: 0", 2, "'quorum.high'"),
+        ("quorum: {higher: 2}", 1, "'quorum.higher"),
+        ('quorum: {high: "2"}', 1, "'quorum.high' is not a whole number"),
+        ("tools:\n  'x.*':\n    mode: allow", 3, "'tools.x.*.mode' cannot be 'allow'; use auto, ask, confirm or deny"),
+        ("tools: {x: {effect: none}}", 1, "use read, write, send, delete or execute"),
+        ("tools: {x: {moed: ask}}", 1, "did you mean mode?"),
+        ("rules:\n  - when: {tool: x}\n    risk: severe", 3, "'rules.1.risk' cannot be 'severe'; use low, medium or high"),
+        ("rules:\n  - when: {tool: x}", 2, "says neither risk nor mode; add one of them"),
+        ("rules:\n  - when: {channel: x}\n    risk: low", 2, "has the unknown condition 'channel'; use tool or args.NAME"),
+        ("rules:\n  - when: {}\n    risk: low", 2, "'rules.1.when'"),
+        ("rules:\n  - risk: low", 2, "rules.1"),
+        ("timers:\n  high: {expire: soon}", 2, "is not a duration; write it like 90s, 30m, 2h or 1d"),
+        ("timers:\n  high: {expire: 30}", 2, "is not a duration"),
+        ("timers:\n  high: {expire: 0m}", 2, "must be longer than nothing"),
+        ("timers:\n  high: {remind: 2h, expire: 1h}", 2, "must come in the order remind, escalate, expire"),
+        ("timers:\n  medium: {expire: 5m, then: approve}", 1, "lets silence approve at medium risk"),
+        ("timers: {low: {expire: 5m}, high: {then: approve}}", 1, "lets silence approve at high risk"),
+        ("timers: {low: {then: run}}", 1, "'timers.low.then' cannot be 'run'"),
+        ("limits:\n  steps: 0", 2, "'limits.steps'"),
+        ("limits:\n  steps: many", 2, "'limits.steps' is not a whole number; write digits without quotes"),
+        ("limits: {step: 5}", 1, "did you mean steps?"),
+        ("profile: team\nprofile: personal", 2, "the key 'profile' stands there twice; keep one"),
+        ("tools: {a: {mode: deny}, a: {mode: auto}}", 1, "stands there twice"),
+        ("tools: &t {x: *t}", 1, "an alias refers to itself"),
+        ("profile: [team\n", 2, "mend the YAML there"),
+        ("- profile", 1, "the policy is not a mapping"),
+        ("profile: !!python/object:os.system {}", 1, "mend the YAML"),
+        ("a: \0", 1, "mend the YAML"),
+        ("a: 1\n---\nb: 2", 2, "mend the YAML"),
+    ],
+)
+def test_a_broken_file_says_file_line_fault_and_mending_on_one_line(text: str, line: int, says: str) -> None:
+    with pytest.raises(ConfigurationError) as caught:
+        parse(text, source="policy.yml")
+    said = str(caught.value)
+    assert said.startswith(f"policy.yml, line {line}: ")
+    assert says in said
+    assert "\n" not in said
+
+
+def test_several_faults_give_the_first_and_their_number() -> None:
+    with pytest.raises(ConfigurationError, match=r"line 1: 'profile' cannot be 'x'.*\(and 1 more\)"):
+        parse("profile: x\nlimits: {steps: 0}", source="p")
+
+
+@pytest.mark.parametrize(("text", "seconds"), [("90s", 90), ("30m", 1800), ("2h", 7200), ("1d", 86_400), ("1h30m", 5400)])
+def test_durations(text: str, seconds: int) -> None:
+    assert read_span(text) == timedelta(seconds=seconds)
+
+
+levels = st.sampled_from(list(Level))
+modes = st.sampled_from(list(Mode))
+timers = st.fixed_dictionaries({"expire": st.sampled_from(["5m", "2h"])}, optional={"then": st.just("approve")})
+tool_rules = st.fixed_dictionaries({}, optional={"mode": modes.map(str), "effect": st.sampled_from(list(Effect)).map(str), "untrusted": st.booleans()})
+files = st.fixed_dictionaries(
+    {"profile": st.sampled_from(list(PROFILE_TIMERS)), "timers": st.dictionaries(levels.map(str), timers, max_size=3)},
+    optional={
+        "tools": st.dictionaries(st.sampled_from(["*", "files.*", "files.delete", "shell.run", "slack.post_message"]), tool_rules, max_size=3),
+        "rules": st.lists(
+            st.fixed_dictionaries({"when": st.just({"tool": "*"}), "risk": levels.map(str), "mode": modes.map(str)}), max_size=2
+        ),
+    },
+)
+
+
+@given(files, st.lists(st.sampled_from(list(CATALOGUE)), min_size=1, max_size=3))
+def test_no_policy_that_is_accepted_lets_silence_approve_an_effect(said: object, tools: list[str]) -> None:
+    """P9, C019: whatever effects, modes and risks the file claims."""
+    try:
+        policy = parse(str(said), source="p")  # Python's dictionaries are YAML
+    except ConfigurationError:
+        return
+    verdict = evaluate(plan(*({"id": f"s{place}", "tool": tool} for place, tool in enumerate(tools))), CATALOGUE, policy)
+    effects = {CATALOGUE[tool].effect for tool in tools}
+    assert not verdict.silence_releases or effects == {Effect.READ}
+    assert not verdict.releases or effects <= {Effect.READ, Effect.EXECUTE}

@@ -1,0 +1,198 @@
+"""A run's life: every (status, event) there is, against a table written by hand, and what must hold whatever happens."""
+
+from datetime import UTC, datetime, timedelta
+from itertools import product
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from bot.core.run import (
+    FINAL,
+    LETS_GO,
+    LIFTS_ITSELF,
+    LIVE,
+    STEP_TRANSITIONS,
+    TRANSITIONS,
+    Event,
+    Hold,
+    NotAllowed,
+    Run,
+    RunStatus,
+    StepStatus,
+    advance,
+    advance_step,
+)
+
+NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
+
+# What may happen in each state, and where it leads; a bare event stays. Whatever is not here is refused.
+EXPECTED = {
+    "planning": "attempted question_asked question_answered planned>in_review released>queued plan_refused>refused plan_failed>failed "
+    "cancelled>cancelled expired>expired",
+    "in_review": "approval_given approved>queued breakpoint_set cancelled>cancelled expired>expired",
+    "queued": "started>running pause_asked>paused stop_asked>stopped breakpoint_set",
+    "running": "step_started pause_asked>pausing held>pausing stop_asked>stopping steps_done>answering breakpoint_set STEPS",
+    "pausing": "pause_asked settled>paused resumed>running stop_asked>stopping breakpoint_set STEPS",
+    "paused": "pause_asked resumed>running continued>running confirmed>running confirm_refused>running retried>running "
+    "skipped_by_person>running happened>running not_happened>running stop_asked>stopped expired>stopped breakpoint_set",
+    "stopping": "settled>stopped STEPS",
+    "answering": "answered>succeeded answered_failed>failed",
+}
+STEPS = "step_succeeded step_failed step_cancelled step_skipped step_in_doubt step_requeued"
+
+EXPECTED_STEPS = {
+    "pending": "step_started>running step_skipped>skipped step_failed>failed confirmed>pending confirm_refused>skipped",
+    "running": "step_succeeded>succeeded step_failed>failed step_cancelled>cancelled step_in_doubt>in_doubt step_requeued>pending",
+    "failed": "retried>pending skipped_by_person>skipped",
+    "in_doubt": "happened>succeeded not_happened>pending step_succeeded>succeeded step_requeued>pending",
+}
+
+
+def table(rows: dict[str, str]) -> dict[tuple[str, str], str]:
+    words = [(status, word.partition(">")) for status, row in rows.items() for word in row.replace("STEPS", STEPS).split()]
+    return {(status, event): to or status for status, (event, _, to) in words}
+
+
+def run(status: RunStatus, **more: Any) -> Run:
+    return Run.model_validate({"id": "R-7K2QX", "status": status, "created_at": NOW, "updated_at": NOW, **more})
+
+
+def data_for(event: Event) -> dict[str, Any]:
+    return {"reason": Hold.BREAKPOINT, "step": "post"} if event is Event.HELD else {}
+
+
+def reason_for(status: RunStatus, event: Event) -> Hold | None:
+    """A hold in which the event would be possible, if there is any such."""
+    if event is Event.PAUSE_ASKED and status in (RunStatus.PAUSING, RunStatus.PAUSED):
+        return Hold.FREEZE
+    return min(LETS_GO[event]) if event in LETS_GO else None
+
+
+@pytest.mark.parametrize(("status", "event"), list(product(RunStatus, Event)))
+def test_every_event_in_every_state(status: RunStatus, event: Event) -> None:
+    before = run(status, reason=reason_for(status, event))
+    to = status if event is Event.CLICK_REFUSED else table(EXPECTED).get((status, event))
+    if to is None:
+        with pytest.raises(NotAllowed, match=str(status)):
+            advance(before, event, data_for(event))
+    else:
+        after = advance(before, event, data_for(event))
+        assert after.status == to
+        assert after.version == before.version + (event is not Event.CLICK_REFUSED)
+
+
+@pytest.mark.parametrize(("status", "event"), list(product(StepStatus, Event)))
+def test_every_event_in_every_state_of_a_step(status: StepStatus, event: Event) -> None:
+    to = table(EXPECTED_STEPS).get((status, event))
+    if to is None:
+        with pytest.raises(NotAllowed):
+            advance_step(status, event)
+    else:
+        assert advance_step(status, event) == to
+
+
+def test_no_event_but_a_refused_click_leaves_a_final_state_and_that_changes_nothing() -> None:
+    leaving = {(status, event) for status, event in TRANSITIONS if status in FINAL}
+    assert {event for _, event in leaving} == {Event.CLICK_REFUSED}
+    for status in RunStatus:
+        before = run(status)
+        assert advance(before, Event.CLICK_REFUSED, {"revision": 9}) == before
+
+
+def test_p4_a_step_starts_only_while_the_run_is_running() -> None:
+    assert {status for status, event in TRANSITIONS if event is Event.STEP_STARTED} == {RunStatus.RUNNING}
+    assert {status for status, event in STEP_TRANSITIONS if event is Event.STEP_STARTED} == {StepStatus.PENDING}
+
+
+def test_p4_every_state_in_which_something_may_run_can_be_stopped() -> None:
+    for status in LIVE - {RunStatus.ANSWERING, RunStatus.STOPPING}:
+        assert advance(run(status), Event.STOP_ASKED, {}).status in (RunStatus.STOPPING, RunStatus.STOPPED)
+
+
+def test_p10_every_state_reaches_an_end() -> None:
+    ends = set(FINAL)
+    for _ in RunStatus:
+        ends |= {status for (status, _), to in TRANSITIONS.items() if to in ends}
+    assert ends == set(RunStatus)
+
+
+def test_p6_a_step_in_doubt_is_never_started_again_by_itself() -> None:
+    ways_out = {event for status, event in STEP_TRANSITIONS if status is StepStatus.IN_DOUBT}
+    assert ways_out == {Event.HAPPENED, Event.NOT_HAPPENED, Event.STEP_SUCCEEDED, Event.STEP_REQUEUED}
+
+
+def test_p5_a_finished_step_stays_finished() -> None:
+    assert not [event for status, event in STEP_TRANSITIONS if status in (StepStatus.SUCCEEDED, StepStatus.SKIPPED, StepStatus.CANCELLED)]
+
+
+def test_p1_nothing_is_queued_but_by_approval_or_release() -> None:
+    assert {event for (_, event), to in TRANSITIONS.items() if to is RunStatus.QUEUED} == {
+        Event.APPROVED, Event.RELEASED, Event.BREAKPOINT_SET, Event.CLICK_REFUSED
+    }  # fmt: skip
+    assert {status for (status, event), to in TRANSITIONS.items() if to is RunStatus.RUNNING and status not in LIVE} == set()
+
+
+def test_c019_expiry_never_lets_anything_run() -> None:
+    assert {to for (_, event), to in TRANSITIONS.items() if event is Event.EXPIRED} == {RunStatus.EXPIRED, RunStatus.STOPPED}
+
+
+@pytest.mark.parametrize(("event", "hold"), list(product(LETS_GO, Hold)))
+def test_c023_each_letting_go_fits_only_its_own_hold(event: Event, hold: Hold) -> None:
+    status = RunStatus.PLANNING if event is Event.QUESTION_ANSWERED else RunStatus.PAUSED
+    before = run(status, reason=hold, held_step="post")
+    if hold in LETS_GO[event]:
+        after = advance(before, event, {"passes": "post"})
+        assert (after.reason, after.held_step, after.passed) == (None, None, ("post",))
+    else:
+        with pytest.raises(NotAllowed, match=hold):
+            advance(before, event, {})
+
+
+@pytest.mark.parametrize(("status", "hold"), list(product((RunStatus.PAUSING, RunStatus.PAUSED), Hold)))
+def test_p4_a_persons_pause_takes_the_place_of_a_hold_that_would_lift_itself(status: RunStatus, hold: Hold) -> None:
+    before = run(status, reason=hold, held_step="post")
+    if hold in LIFTS_ITSELF:
+        assert advance(before, Event.PAUSE_ASKED, {}) == before.model_copy(update={"reason": Hold.PERSON, "held_step": None, "version": 1})
+    else:
+        with pytest.raises(NotAllowed):
+            advance(before, Event.PAUSE_ASKED, {})
+
+
+def test_a_hold_keeps_its_reason_until_somebody_lets_go() -> None:
+    held = advance(run(RunStatus.RUNNING), Event.HELD, {"reason": "confirm", "step": "post", "deadline": NOW})
+    ended = advance(held, Event.STEP_SUCCEEDED, {})
+    paused = advance(advance(ended, Event.BREAKPOINT_SET, {"breakpoints": ("other",)}), Event.SETTLED, {})
+    assert (paused.status, paused.reason, paused.held_step, paused.deadline) == (RunStatus.PAUSED, Hold.CONFIRM, "post", NOW)
+    assert paused.breakpoints == ("other",)
+    gone_on = advance(paused, Event.CONFIRMED, {"passes": "post:1234abcd"})
+    assert (gone_on.reason, gone_on.held_step, gone_on.passed) == (None, None, ("post:1234abcd",))
+
+
+def test_a_running_run_has_no_deadline_left_from_an_earlier_wait() -> None:
+    held = advance(run(RunStatus.RUNNING), Event.HELD, {"reason": "confirm", "step": "post", "deadline": NOW + timedelta(minutes=30)})
+    assert advance(held, Event.RESUMED, {}).deadline is None
+    assert advance(run(RunStatus.QUEUED, deadline=NOW), Event.STARTED, {}).deadline is None
+
+
+def test_pause_and_stop_of_a_queued_run_need_no_settling() -> None:
+    paused = advance(run(RunStatus.QUEUED), Event.PAUSE_ASKED, {})
+    assert (paused.status, paused.reason) == (RunStatus.PAUSED, Hold.PERSON)
+    assert advance(run(RunStatus.QUEUED), Event.STOP_ASKED, {}).is_final
+
+
+@given(st.lists(st.tuples(st.sampled_from(list(Event)), st.sampled_from(list(Hold))), max_size=40))
+def test_whatever_happens_the_version_counts_every_change_and_a_final_state_is_the_end(events: list[tuple[Event, Hold]]) -> None:
+    now, changes = run(RunStatus.PLANNING), 0
+    for event, hold in events:
+        before = now
+        try:
+            now = advance(now, event, {"reason": hold, "step": "a"})
+        except NotAllowed:
+            continue
+        changes += event is not Event.CLICK_REFUSED
+        assert now.version == changes
+        assert not before.is_final or now == before
+        assert now.status is not RunStatus.PAUSED or now.reason is not None
+        assert now.reason is None or now.status in (RunStatus.PAUSING, RunStatus.PAUSED, RunStatus.PLANNING)
