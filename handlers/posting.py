@@ -115,16 +115,18 @@ async def _send(desk: Desk, post: Post, run: Run, channel: str, thread_ts: str |
             log.error("card_refused", run=post.run, card=post.card, error=code)
             return await _send(desk, post, run, channel, thread_ts, part[1:])
         if code in NO_THREAD and thread_ts is not None:
-            return await _without_thread(desk, run, channel, part[0], code)
+            return await _without_thread(desk, post, run, channel, part[0], code)
         raise
     return answer["channel"], answer["ts"]
 
 
-async def _without_thread(desk: Desk, run: Run, channel: str, part: Json, code: str) -> tuple[str, str]:
+async def _without_thread(desk: Desk, post: Post, run: Run, channel: str, part: Json, code: str) -> tuple[str, str]:
     """The asking message is gone. A draft goes with it; an approved run goes on, where its channel can see it."""
     if run.approved is None:
         raise Dropped(code)
     answer = await desk.slack.once.chat_postMessage(channel=channel, **part)
+    if post.card not in ("run", "answer"):
+        return answer["channel"], answer["ts"]
     here = desk.link(answer["channel"], answer["ts"])
     says = f"*The message that asked for {run.id} is gone; the run goes on.* A deletion undoes no approval.\n*Next:* see <{here}|its card>."
     await whisper.tell(desk.slack, Place(actor=run.requester, channel=channel), whisper.section(says))

@@ -62,7 +62,9 @@ class Presenter:
             await asyncio.sleep(LOOK_PACE_S)
 
     async def close(self, *, grace_s: float = GRACE_S) -> None:
-        """Finish what can be finished within the grace; what is left stands in the tables for the next start."""
+        """Finish what can be finished within the grace; what is left stands in the tables for the next start. Closing twice is fine."""
+        if self._closing:
+            return
         self._stop_hearing()
         self._closing = True
         self._wake.set()

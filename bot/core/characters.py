@@ -81,6 +81,8 @@ def _is_hidden(text: str, here: int) -> bool:
     before, after = text[here - 1 : here], text[here + 1 : here + 2]
     if sign in JOINERS:
         return not (_is_joined(before) and _is_joined(after))
+    if sign >= "\U000e0100" and _selects(sign):
+        return not before or unicodedata.category(before) != "Lo"  # variants of ideographs
     if _selects(sign):
         return not before or _selects(before) or unicodedata.category(before)[0] in "CZ"
     return sign in BLANKS or unicodedata.category(sign) in ("Cc", "Cf", "Cs", "Cn", "Co", "Zl", "Zp")

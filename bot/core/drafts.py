@@ -1,6 +1,6 @@
 """What a planner gives back: a plan, or a question, or what it did not understand; and what was wrong with it, as facts.
 
-Planners (a model, or the offline rules) never decide anything: a `Draft` is checked by `validation`, graded by `policy` and shown to people.
+Planners (a model, or the offline rules) decide nothing: a `Draft` is checked by `validation`, graded by `policy` and shown to people.
 """
 
 from typing import Protocol

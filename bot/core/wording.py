@@ -45,7 +45,7 @@ PASTS = {
 
 
 def sentence(step: Step, spec: ToolSpec, *, done: bool = False) -> str:
-    """What the step does (or did), in code's words: the tool's own pattern, else verb and target, else the tool's name and what it may do."""
+    """What the step does (or did), in code's words: the tool's own pattern, else verb and target, else its name and what it may do."""
     if spec.says:
         words = PLACE.sub(lambda place: _argument(step, spec, place[1]), spec.says)
         return _in_past(words) if done else words

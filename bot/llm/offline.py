@@ -117,7 +117,7 @@ def _read_one(clause: str, scene: Scene) -> tuple[_Reading, Scene]:
 
 
 def _unread(shown: str, words: str, scene: Scene, *, note: str = "", instead: str = "") -> _Reading:
-    near = closest(words, scene.catalogue)
+    near = closest(words, scene.catalogue, of_result=_is_about_result(words, scene))
     return _Reading(Part(words=shown, understood=False, note=note, closest=near), instead=instead or _nearest_phrase(words, scene))
 
 
@@ -130,13 +130,15 @@ def _nearest_phrase(words: str, scene: Scene) -> str:
     """A clause about the same thing that would be understood; empty if the words name nothing known."""
     if address := re.search(ADDRESS, words, re.IGNORECASE):
         return f"fetch {address[0]}"
-    if path := next((word for word in words.split() if is_path(word)), ""):
-        return f"read {path}"
+    if paths := [word for word in words.split() if is_path(word)]:
+        return f"read {' and '.join(paths)}"
     if channel := re.search(CHANNEL, words):
         return f'post "…" to {channel[0]}'
-    if re.search(r"\b(?:it|them|that|this)\b", words, re.IGNORECASE) and scene.last(tuple(TEXTS)):
-        return "summarize it"
-    return ""
+    return "summarize it" if _is_about_result(words, scene) else ""
+
+
+def _is_about_result(words: str, scene: Scene) -> bool:
+    return bool(re.search(r"\b(?:it|them|that|this)\b", words, re.IGNORECASE) and scene.last(tuple(TEXTS)))
 
 
 def _suggestion(readings: list[_Reading], catalogue: Catalogue) -> str:

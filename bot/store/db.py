@@ -123,7 +123,7 @@ class Database:
         while batch := self._gather():
             try:
                 self._carry_out(batch)
-            except Exception as fault:  # noqa: BLE001 - whatever it is, those who wait must hear of it
+            except Exception as fault:  # whatever it is, those who wait must hear of it
                 for job in batch:
                     job.fault = job.fault or fault
                 self._disconnect()
@@ -159,8 +159,11 @@ class Database:
 
     def _disconnect(self) -> None:
         conn, self._conn = self._conn, None
-        if conn is not None:
-            conn.close()
+        try:
+            if conn is not None:
+                conn.close()
+        except Exception:  # the thread must live on: the next batch opens a connection of its own
+            log.warning("connection_not_closed", exc_info=True)
 
     # The event loop's thread again.
 
@@ -183,7 +186,7 @@ def _alone(conn: Connection, job: _Job) -> bool:
     conn.info["noted"] = job.noted
     try:
         job.result = _call(job.work, conn)
-    except Exception as fault:  # noqa: BLE001 - the caller's, who gets it
+    except Exception as fault:  # the caller's, who gets it
         job.fault = fault
     return job.fault is None
 

@@ -25,6 +25,8 @@ NOT = {
     "retry": "Not tried again",
     "skip": "Not skipped",
     "settle": "Not settled",
+    "it happened": "Not settled",
+    "it did not happen": "Not settled",
     "breakpoint": "No breakpoint set",
     "change": "Not changed",
 }
@@ -88,7 +90,7 @@ class Case:
     @property
     def did(self) -> str:
         """What was tried."""
-        return str(self.facts.get("did", ""))
+        return str(self.facts.get("did", "")).casefold()
 
     @property
     def no(self) -> str:

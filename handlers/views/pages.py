@@ -166,9 +166,10 @@ def _place(scene: Scene, pages: list[list[Piece]], here: int) -> str:
     digest = f"digest `{short(scene.run.digest)}`" if scene.run.digest else ""
     if len(pages) == 1:
         return joined(scene.run.id, f"revision {scene.run.revision}", words.step_counts(scene), digest)
-    numbers = ranges(piece.number for piece in pages[here - 1])
+    found = {piece.number for piece in pages[here - 1]}
+    numbers = f"{'step' if len(found) == 1 else 'steps'} {ranges(found)} of {len(scene.plan.steps)}"
     where = f"page {here} of {len(pages)}"
-    return joined(scene.run.id, f"revision {scene.run.revision}", where, f"step {numbers} of {len(scene.plan.steps)}", digest)
+    return joined(scene.run.id, f"revision {scene.run.revision}", where, numbers, digest)
 
 
 def _turning(scene: Scene, here: int, total: int) -> list[Block]:

@@ -4,6 +4,7 @@ The rules answer with a kind and facts (`bot.errors.Refused`); here they become 
 has words; one that is new gets a general answer with the state of the run, never silence.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from typing import Any
 
@@ -14,6 +15,8 @@ from handlers.views import refused_moves as moved
 from handlers.views.case import Case, Telling
 from handlers.views.scene import Block, Card, Scene
 from handlers.views.text import FALLBACK_LIMIT, joined, outside, plain
+
+LINK = re.compile(r"<https?://[^|<>]*\|([^<>]*)>")
 
 
 def refusal(kind: str, facts: Mapping[str, Any], scene: Scene | None = None, *, commands: Mapping[str, str] | None = None) -> Card:
@@ -40,9 +43,10 @@ def why(kind: str) -> str:
 
 
 def _text(said: Telling) -> str:
-    """The same in one piece; a link that would be cut gives way as a whole."""
-    whole = joined(said.what + ("" if said.what.endswith(".") else "."), said.now, f"Next: {said.then}", by=" ").replace("*", "")
-    return whole if utf16(whole) <= FALLBACK_LIMIT else joined(said.what, "Nothing changed.", by=" ").replace("*", "")
+    """The same in one piece, links by their labels; too long, it ends before the next move."""
+    parts = [LINK.sub(r"\1", part).replace("*", "") for part in (said.what, said.now, f"Next: {said.then}")]
+    whole = joined(*parts, by=" ")
+    return whole if utf16(whole) <= FALLBACK_LIMIT else joined(*parts[:2], by=" ")
 
 
 def _general(case: Case) -> Telling:

@@ -27,9 +27,8 @@ def expired(case: Case) -> Telling:
 
 
 def double(case: Case) -> Telling:
-    return Telling(
-        f"You approved this already{case.at}.", f"Once is enough. {case.state}".strip(), f"follow it on {case.card('its card')}."
-    )
+    verb = "confirmed" if case.did == "confirm" else "approved"
+    return Telling(f"You {verb} this already{case.at}.", f"Once is enough. {case.state}".strip(), f"follow it on {case.card('its card')}.")
 
 
 def quorum(case: Case) -> Telling:
@@ -73,6 +72,9 @@ def tool_changed(case: Case) -> Telling:
 
 
 def open_first(case: Case) -> Telling:
+    if case.did == "confirm":
+        what = f"{case.no}: the values are not shown in full on the card."
+        return Telling(what, "Nothing changed.", "open *Show all* and go to the last page; *Confirm* is there.")
     opened, total = case.facts.get("opened"), case.facts.get("pages") or (pages.page_count(case.scene) if case.scene else None)
     seen = f"You have opened {int(opened)} of its {int(total)} pages. " if opened is not None and total else ""
     where = "go to the last page; *Approve* is there" if total != 1 else "read it; *Approve* is there"
@@ -80,9 +82,8 @@ def open_first(case: Case) -> Telling:
     if case.scene:
         value = ids.encode(case.scene.run.id, case.scene.run.revision)
         button = blocks.button(ids.REVIEW_SHOW_ALL, value, about=words.about(case.scene), style="primary")
-    return Telling(
-        f"{case.no}: this plan is not shown in full on the card.", f"{seen}Nothing changed.", f"open *Show all* and {where}.", button=button
-    )
+    what = f"{case.no}: this plan is not shown in full on the card."
+    return Telling(what, f"{seen}Nothing changed.", f"open *Show all* and {where}.", button=button)
 
 
 def not_allowed(case: Case) -> Telling:
@@ -105,7 +106,9 @@ def resume(case: Case) -> Telling:
 
 def own_request(case: Case) -> Telling:
     what = f"{case.no}: you asked for this, and at high risk other people decide."
-    return Telling(what, "Nothing changed.", f"{case.approvers} can approve it{case.until}. *Edit* and *Cancel* are open to you.")
+    if case.did == "confirm":
+        return Telling(what, "Nothing changed.", f"{case.approvers} can confirm it{case.until}. *Refuse* and *Stop* are open to you.")
+    return Telling(what, "Nothing changed.", f"{case.approvers} can approve it{case.until}. *Cancel* is open to you.")
 
 
 def own_edit(case: Case) -> Telling:
@@ -125,7 +128,7 @@ def source_author(case: Case) -> Telling:
 def nobody_set(case: Case) -> Telling:
     what = f"{case.no}: the policy names no approvers, so nobody may approve."
     then = "an admin adds people under `approvers:` in the policy; `pullcord check` says how."
-    return Telling(what, f"Nothing changed; {case.run} expires{case.until or ' by itself'}.", then)
+    return Telling(what, f"Nothing changed; {case.run} expires{case.until.replace(' until', '') or ' by itself'}.", then)
 
 
 def guest(case: Case) -> Telling:

@@ -20,7 +20,7 @@ MOST_LISTED = 15
 
 def typed(commands: Commands, name: str, *more: str) -> str:
     """A command as people type it here, as code."""
-    return inline(" ".join([commands.get(name, f"/{name}"), *more]))
+    return inline(" ".join([commands.get(name, f"/{name}"), *more]), 120)
 
 
 def plan_taken(run: Run, *, commands: Commands | None = None) -> Card:  # noqa: ARG001 — the same for every workspace

@@ -22,7 +22,7 @@ EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 
 def escape(text: str) -> str:
     """The three characters that mrkdwn reads, replaced once."""
-    return text
+    return text.replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
 
 
 def one_line(text: str, limit: int = 230) -> str:

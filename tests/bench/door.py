@@ -37,6 +37,7 @@ class Figures:
     p50_ms: float
     p99_ms: float
     per_s: float
+    cpu_ms: float  # of all threads, per step of the second part: says something on a busy machine too
 
 
 def main(argv: list[str]) -> None:
@@ -55,12 +56,12 @@ def main(argv: list[str]) -> None:
 
 
 def _show(given: argparse.Namespace, found: list[Figures]) -> None:
-    table = Table("", "one run: p50 ms", "p99 ms", f"{given.runs} runs x {given.steps}: steps/s")
+    table = Table("", "one run: p50 ms", "p99 ms", f"{given.runs} runs x {given.steps}: steps/s", "CPU ms per step")
     for row in found:
-        table.add_row(row.name, f"{row.p50_ms:.3f}", f"{row.p99_ms:.3f}", f"{row.per_s:,.0f}")
-    console = Console()
+        table.add_row(row.name, f"{row.p50_ms:.3f}", f"{row.p99_ms:.3f}", f"{row.per_s:,.0f}", f"{row.cpu_ms:.3f}")
+    console = Console(width=120)
     console.print(table)
-    console.print(f"load before and after: {os.getloadavg()[0]:.2f}; {os.cpu_count()} cores")
+    console.print(f"load of the last minute {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
 
 
 async def _plain(given: argparse.Namespace) -> Figures:
@@ -93,10 +94,11 @@ async def _measure(name: str, given: argparse.Namespace, pair: Pair) -> Figures:
         for step in _names(given.steps):
             await pair(run, step)
 
-    begun = time.perf_counter()
+    steps = given.runs * given.steps
+    begun, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*(chain(f"R-{n}") for n in range(given.runs)))
-    per_s = given.runs * given.steps / (time.perf_counter() - begun)
-    return Figures(name, statistics.median(took), statistics.quantiles(took, n=100)[98], per_s)
+    per_s, cpu_ms = steps / (time.perf_counter() - begun), (time.process_time() - cpu) * 1000 / steps
+    return Figures(name, statistics.median(took), statistics.quantiles(took, n=100)[98], per_s, cpu_ms)
 
 
 async def _pair(database: Database, run: str, step: str) -> None:

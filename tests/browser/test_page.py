@@ -318,8 +318,8 @@ async def test_hostile_text_stays_text_wherever_it_stands(open_page: OpenPage, c
 
 
 MARKED = (
-    "*bold* _it_ ~gone~ `code *no*` 2*3*4 snake_case_name <https://example.com/a|label> <@U0APPROVER> <#C0GENERAL> :eyes: :nope:"
-    " <https://evil.example|bank.example>"
+    "*bold* _it_ ~gone~ `code *no*` 2*3*4 snake_case_name <https://example.com/a|label> <@U0APPROVER> <#C0GENERAL>"
+    " <!subteam^S0OPSLEADS> :eyes: :nope: <https://evil.example|bank.example>"
     "\n&gt; quoted\n```\nfence *no*\n```"
 )
 
@@ -333,7 +333,7 @@ async def test_marks_in_text_mean_what_they_mean_in_slack(open_page: OpenPage, c
     for tag, words in (("strong", "bold"), ("em", "it"), ("s", "gone"), ("blockquote", "quoted"), ("pre", "fence *no*"), ("a", "label")):
         await expect(message.locator(tag).first).to_have_text(words)
     await expect(message).to_contain_text("bank.example (really evil.example)")
-    for words in ("code *no*", "2*3*4 snake_case_name", "@approver", "👀 :nope:"):
+    for words in ("code *no*", "2*3*4 snake_case_name", "@approver", "@ops-leads", "👀 :nope:"):
         await expect(message).to_contain_text(words)
     await message.get_by_role("button", name="#general").click()
     await expect(page.get_by_role("heading", name="#general")).to_be_visible()

@@ -31,14 +31,14 @@ WRITE_FILE = spec("files.write", Effect.WRITE, schema(("path", "text"), path=TEX
 DELETE_FILE = spec("files.delete", Effect.DELETE, schema(("path",), path=TEXT), target="path")
 FETCH = spec("web.fetch", Effect.READ, schema(("url",), url=TEXT), target="url", untrusted_output=True, outward=True)
 SUMMARIZE = spec("text.summarize", Effect.READ, schema(("text",), text=TEXT), says="Writes a summary")
-POST = spec("slack.post_message", Effect.SEND, schema(("channel", "text"), channel=TEXT, text=TEXT), says="Sends a message to {channel}")
+POST = spec(
+    "slack.post_message", Effect.SEND, schema(("channel", "text"), channel=TEXT, text=TEXT), says="Sends a message to {channel}"
+)
 MAIL = spec("mail.send", Effect.SEND, schema(("to",), to={"type": "array", "items": TEXT}, amount={"type": "number"}), outward=True)
 SHELL = spec("shell.run", Effect.EXECUTE, schema(("argv",), argv={"type": "array", "items": TEXT}), target="argv")
 WAIT = spec("time.wait", Effect.READ, schema(("seconds",), seconds={"type": "number"}), says="Waits {seconds} seconds")
 
-CATALOGUE: Catalogue = {
-    tool.name: tool for tool in (READ_FILE, WRITE_FILE, DELETE_FILE, FETCH, SUMMARIZE, POST, MAIL, SHELL, WAIT)
-}
+CATALOGUE: Catalogue = {tool.name: tool for tool in (READ_FILE, WRITE_FILE, DELETE_FILE, FETCH, SUMMARIZE, POST, MAIL, SHELL, WAIT)}
 
 
 def plan(*steps: Mapping[str, Any] | Step, goal: str = "A goal") -> Plan:
@@ -84,7 +84,9 @@ def graphs(draw: st.DrawFn, *, most: int = 8) -> Plan:
 def wild_plans(draw: st.DrawFn) -> Plan:
     """Any plan at all: loops, unknown tools and steps, broken references, repeated ids."""
     names = st.sampled_from(["a", "b", "c", "d"])
-    reference = st.builds(lambda name, path: f"{{{{{name}{path}}}}}", names | st.just("zz") | st.just("secret:X"), st.sampled_from(["", ".x", ".x[", "["]))
+    reference = st.builds(
+        lambda name, path: f"{{{{{name}{path}}}}}", names | st.just("zz") | st.just("secret:X"), st.sampled_from(["", ".x", ".x[", "["])
+    )
     values = json_values | reference | st.builds(lambda one, other: f"{one} {{{{ {other}", reference, reference)
     step = st.fixed_dictionaries(
         {
@@ -108,7 +110,9 @@ def notated_plans(draw: st.DrawFn) -> Plan:
         {
             "purpose": texts,
             "tool": st.from_regex(r"[a-z_]{1,9}(\.[a-z_]{1,9}){0,2}", fullmatch=True) | st.text(SIGNS, min_size=1, max_size=20),
-            "args": st.dictionaries(st.sampled_from(["path", "timeout", "after", "a.b", "x-y"]) | st.text(SIGNS, max_size=10), value, max_size=4),
+            "args": st.dictionaries(
+                st.sampled_from(["path", "timeout", "after", "a.b", "x-y"]) | st.text(SIGNS, max_size=10), value, max_size=4
+            ),
             "depends_on": st.lists(ids, max_size=3).map(tuple),
             "breakpoint": st.booleans(),
             "timeout_s": st.none() | st.integers(1, 86_400).map(float) | st.floats(0.5, 1000),

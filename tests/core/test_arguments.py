@@ -13,18 +13,22 @@ from tests.core.samples import TEXT, json_values, schema, spec
 TICKET = spec(
     "tickets.update",
     Effect.WRITE,
-    schema(
-        ("count",),
-        count={"type": "integer", "minimum": 1, "maximum": 100},
-        labels={"type": "array", "items": TEXT, "maxItems": 3},
-        dry_run={"type": "boolean"},
-        when={"type": "string", "format": "date-time"},
-        state={"enum": ["open", "closed"]},
-        limit={"anyOf": [{"type": "integer"}, {"type": "null"}]},
-        code={"type": "string", "pattern": "^[a-z]+$", "maxLength": 4},
-        inner={"$ref": "#/$defs/Inner"},
-    )
-    | {"$defs": {"Inner": {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"], "additionalProperties": False}}},
+    {
+        "$defs": {
+            "Inner": {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"], "additionalProperties": False}
+        },
+        **schema(
+            ("count",),
+            count={"type": "integer", "minimum": 1, "maximum": 100},
+            labels={"type": "array", "items": TEXT, "maxItems": 3},
+            dry_run={"type": "boolean"},
+            when={"type": "string", "format": "date-time"},
+            state={"enum": ["open", "closed"]},
+            limit={"anyOf": [{"type": "integer"}, {"type": "null"}]},
+            code={"type": "string", "pattern": "^[a-z]+$", "maxLength": 4},
+            inner={"$ref": "#/$defs/Inner"},
+        ),
+    },
 )
 
 
@@ -107,7 +111,9 @@ def test_braces_in_final_values_are_plain_text() -> None:
     assert set(faults({"count": "{{a.n}}", "code": "{{x"})) == {"args.count", "args.code"}
 
 
-@pytest.mark.parametrize("broken", [{"$ref": "http://127.0.0.1:9/schema.json"}, {"type": "strin"}, {"pattern": "("}, {"$ref": "#/$defs/gone"}])
+@pytest.mark.parametrize(
+    "broken", [{"$ref": "http://127.0.0.1:9/schema.json"}, {"type": "strin"}, {"pattern": "("}, {"$ref": "#/$defs/gone"}]
+)
 def test_a_schema_that_cannot_be_read_is_a_fault_and_nothing_is_fetched(broken: dict[str, Any]) -> None:
     tool = spec("mcp.tool", Effect.WRITE, {"type": "object", "properties": {"a": broken}})
     assert [fault.field for fault in check_args(tool, {"a": "x"}, late=False)] == ["tool"]

@@ -43,7 +43,9 @@ def test_clusters_lose_nothing(text: str) -> None:
     assert "".join(clusters(text)) == text
 
 
-@pytest.mark.parametrize("sign", "\u202e\u2066\u200b\u2060\ufeff\u00ad\x00\x1b\r\x7f\u0085\u2028\u3164\u2800\U000e0041\U000e0100\ue000\ud800\u200f")
+@pytest.mark.parametrize(
+    "sign", "\u202e\u2066\u200b\u2060\ufeff\u00ad\x00\x1b\r\x7f\u0085\u2028\u3164\u2800\U000e0041\U000e0100\ue000\ud800\u200f"
+)
 def test_hidden_characters_are_shown_by_their_number(sign: str) -> None:
     assert visible(f"a{sign}b") == f"a⟦U+{ord(sign):04X}⟧b"
     assert hides({"k": [f"a{sign}b"]})
@@ -51,7 +53,23 @@ def test_hidden_characters_are_shown_by_their_number(sign: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", ["", "plain", "two\nlines\tand tab", "été périmées", FAMILY, FLAG, ENGLAND, SKIN, "❤️ 1️⃣", "می‌خواهم", "日本語", "שלום", "e\u0301", "a\u00a0b"]
+    "text",
+    [
+        "",
+        "plain",
+        "two\nlines\tand tab",
+        "été périmées",
+        FAMILY,
+        FLAG,
+        ENGLAND,
+        SKIN,
+        "❤️ 1️⃣",
+        "می‌خواهم",
+        "日本語",
+        "שלום",
+        "e\u0301",
+        "a\u00a0b",
+    ],
 )
 def test_c035_what_scripts_and_emoji_need_stays_as_it_is(text: str) -> None:
     assert visible(text) == text

@@ -11,7 +11,7 @@ from tests.llm.runs import done, ended, over
 RUN = over(
     done("files.read", {"path": "app/config.toml"}, {"text": 'timeout = 60.0, "Web One"\nsize 12,500, 3.5'}, "3 lines"),
     ended("web.fetch", {"url": "https://x.example"}, StepStatus.FAILED, error="no answer"),
-    done("web.fetch", {"url": "https://docs.example/a"}, {"text": "Café été. See https://docs.example/b?x=1 for all 14 cases"}, name="docs"),
+    done("web.fetch", {"url": "https://docs.example/a"}, {"text": "Café été. See https://docs.example/b?x=1 for 14 cases"}, name="docs"),
     ended("files.list", {"path": "."}, StepStatus.SKIPPED),
     ended("files.delete", {"path": "a"}, StepStatus.IN_DOUBT),
 )

@@ -145,7 +145,9 @@ def test_c022_an_edit_is_graded_anew_and_the_purpose_never_counts() -> None:
     assert graded(call("mail.send", to=["x"], amount=1000), rules=rules).level is Level.HIGH
 
 
-GENERAL = "rules: [{when: {tool: slack.post_message, args.channel: '#general'}, risk: high, mode: confirm, why: everyone reads it, name: loud}]"
+GENERAL = """
+rules: [{when: {tool: slack.post_message, args.channel: "#general"}, risk: high, mode: confirm, why: everyone reads it, name: loud}]
+"""
 
 
 @pytest.mark.parametrize("channel", ["#general", "#General", " #general ", "#ｇeneral"])
@@ -163,7 +165,10 @@ def test_a_rule_that_loosens_needs_a_value_that_is_known_and_fits_in_every_form(
     rules = written("rules: [{when: {tool: files.write, args.path: 'reports/*'}, risk: low}]")
     assert graded(call("files.write", path="reports/a.md", text="x"), rules=rules).level is Level.LOW
     assert graded(call("files.write", path="reports/../etc/x", text="x"), rules=rules).level is Level.MEDIUM
-    assert graded(read("a"), {"id": "it", "tool": "files.write", "args": {"path": "{{a.text}}", "text": "x"}}, rules=rules).level is Level.MEDIUM
+    assert (
+        graded(read("a"), {"id": "it", "tool": "files.write", "args": {"path": "{{a.text}}", "text": "x"}}, rules=rules).level
+        is Level.MEDIUM
+    )
 
 
 def test_a_rule_that_raises_is_not_dodged_by_spelling_a_path_differently() -> None:
@@ -229,7 +234,9 @@ def test_c029_every_plan_can_be_graded_loops_included(drawn: Plan) -> None:
 
 
 def test_untrusted_origins_and_outputs_can_be_asked_for() -> None:
-    drawn = plan(PAGE, {"id": "brief", "tool": "text.summarize", "args": {"text": "{{page.x}}"}}, post("post", "{{brief.s}}"), read("own"))
+    drawn = plan(
+        PAGE, {"id": "brief", "tool": "text.summarize", "args": {"text": "{{page.x}}"}}, post("post", "{{brief.s}}"), read("own")
+    )
     page, brief, last, own = drawn.steps
     assert untrusted_origins(last, drawn, CATALOGUE, TEAM) == [("text", page)]
     assert [is_untrusted(step, drawn, CATALOGUE, TEAM) for step in (page, brief, own)] == [True, True, False]

@@ -7,6 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from pydantic import ValidationError
 
+from bot.core.ids import Digest
 from bot.core.plan import Plan, Step, canonical, cycle, dependents, digest, fingerprint, levels, numbered, ready, step_fingerprint
 from tests.core.samples import graphs, json_values, plan, post, read, wild_plans
 
@@ -120,8 +121,9 @@ def test_every_word_of_a_plan_is_in_its_digest(changed: Plan) -> None:
 
 def test_a_changed_tool_changes_the_digest_only_of_plans_that_call_it() -> None:
     drawn = plan(read("a"))
-    assert digest(drawn, {"files.read": "1", "x.y": "1"}) == digest(drawn, {"files.read": "1", "x.y": "2"})
-    assert digest(drawn, {"files.read": "1"}) != digest(drawn, {"files.read": "2"})
+    one, two = Digest("1"), Digest("2")
+    assert digest(drawn, {"files.read": one, "x.y": one}) == digest(drawn, {"files.read": one, "x.y": two})
+    assert digest(drawn, {"files.read": one}) != digest(drawn, {"files.read": two})
 
 
 @given(json_values)
@@ -137,4 +139,6 @@ def test_text_that_is_no_text_has_a_fingerprint_too() -> None:
 
 def test_the_same_work_is_the_same_tool_definition_and_arguments() -> None:
     assert step_fingerprint("t", {"a": 1, "b": 2}, "d") == step_fingerprint("t", {"b": 2, "a": 1}, "d")
-    assert len({step_fingerprint("t", {"a": 1}, "d"), step_fingerprint("t", {"a": "1"}, "d"), step_fingerprint("t", {"a": 1}, "e")}) == 3
+    assert (
+        len({step_fingerprint("t", {"a": 1}, "d"), step_fingerprint("t", {"a": "1"}, "d"), step_fingerprint("t", {"a": 1}, "e")}) == 3
+    )

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from bot.core import policy
+from bot.core import grading, policy
 from bot.core.policy import Member, Policy, evaluate, may_approve, may_ask, may_brake, may_decide
 from bot.core.risk import Level, Mode
 from tests.core.samples import CATALOGUE, plan, post, read
@@ -108,8 +108,11 @@ def test_high_risk_needs_as_many_as_the_quorum_says_and_its_own_time() -> None:
 
 
 def test_what_policy_denies_is_a_fault_that_names_step_and_rule() -> None:
-    rules = policy.parse("tools: {'shell.*': {mode: deny}}\nrules: [{when: {args.channel: '#ceo'}, mode: deny, name: quiet}]", source="p")
-    verdict = evaluate(plan({"id": "a", "tool": "shell.run", "args": {"argv": ["ls"]}}, post("b", "x", channel="#ceo"), read("c")), CATALOGUE, rules)
+    rules = policy.parse(
+        "tools: {'shell.*': {mode: deny}}\nrules: [{when: {args.channel: '#ceo'}, mode: deny, name: quiet}]", source="p"
+    )
+    drawn = plan({"id": "a", "tool": "shell.run", "args": {"argv": ["ls"]}}, post("b", "x", channel="#ceo"), read("c"))
+    verdict = evaluate(drawn, CATALOGUE, rules)
     assert [(fault.step, fault.field) for fault in verdict.denied] == [("a", "tool"), ("b", "tool")]
     assert "the policy does not allow slack.post_message (quiet)" in verdict.denied[1].says
     assert not verdict.releases
@@ -146,18 +149,20 @@ settings = st.dictionaries(st.sampled_from(list(CATALOGUE)), st.sampled_from(lis
 def test_a_stricter_policy_never_releases_more(names: list[str], modes: dict[str, Mode], changed: str, mode: Mode) -> None:
     strictness = list(Mode)
     rules = Policy.model_validate({"tools": {name: {"mode": one} for name, one in modes.items()}})
-    before = modes.get(changed, policy.grading.mode_of(CATALOGUE[changed], rules))
-    stricter = max(before, mode, key=strictness.index)
+    before = modes.get(changed) or grading.mode_of(CATALOGUE[changed], rules)
+    stricter = max((before, mode), key=strictness.index)
     other = Policy.model_validate({"tools": {**{name: {"mode": one} for name, one in modes.items()}, changed: {"mode": stricter}}})
     drawn = plan(*({"id": f"s{place}", "tool": name} for place, name in enumerate(names)))
     now, then = evaluate(drawn, CATALOGUE, other), evaluate(drawn, CATALOGUE, rules)
     assert not now.releases or then.releases
     assert len(now.denied) >= len(then.denied)
-    assert all(one.confirms or not earlier.confirms or one.mode is Mode.DENY for one, earlier in zip(now.grades, then.grades, strict=True))
+    assert all(
+        one.confirms or not earlier.confirms or one.mode is Mode.DENY for one, earlier in zip(now.grades, then.grades, strict=True)
+    )
 
 
 def test_remarks_name_what_was_probably_not_meant() -> None:
-    rules = policy.parse("profile: team\ntools: {'fils.*': {mode: ask}, files.delete: {effect: read}, shell.run: {effect: read}}", source="p")
+    rules = policy.parse("tools: {'fils.*': {mode: ask}, files.delete: {effect: read}, shell.run: {effect: read}}", source="p")
     said = policy.remarks(rules, CATALOGUE)
     assert "the pattern 'fils.*' under tools fits no tool" in said
     assert "files.delete says itself that its effect is delete; the file cannot make it read" in said

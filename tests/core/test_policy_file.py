@@ -79,7 +79,11 @@ def test_an_unknown_profile_is_a_fault_with_the_known_ones() -> None:
         ("approvers: [@ops]", 1, "put quotes around names that begin with @"),
         ("approvers: nobody", 1, "'approvers' is not a list; write it in brackets"),
         ("approvers:\n  - a\n  - 5", 3, "'approvers.2' is not text; put it in quotes"),
-        ("places:\n  audit: #audit", 2, "'places.audit' is empty; give it a value or remove it; a value that begins with # needs quotes"),
+        (
+            "places:\n  audit: #audit",
+            2,
+            "'places.audit' is empty; give it a value or remove it; a value that begins with # needs quotes",
+        ),
         ("quorum:\n  high: 0", 2, "'quorum.high'"),
         ("quorum: {higher: 2}", 1, "'quorum.higher"),
         ('quorum: {high: "2"}', 1, "'quorum.high' is not a whole number"),
@@ -133,11 +137,15 @@ def test_durations(text: str, seconds: int) -> None:
 levels = st.sampled_from(list(Level))
 modes = st.sampled_from(list(Mode))
 timers = st.fixed_dictionaries({"expire": st.sampled_from(["5m", "2h"])}, optional={"then": st.just("approve")})
-tool_rules = st.fixed_dictionaries({}, optional={"mode": modes.map(str), "effect": st.sampled_from(list(Effect)).map(str), "untrusted": st.booleans()})
+tool_rules = st.fixed_dictionaries(
+    {}, optional={"mode": modes.map(str), "effect": st.sampled_from(list(Effect)).map(str), "untrusted": st.booleans()}
+)
 files = st.fixed_dictionaries(
     {"profile": st.sampled_from(list(PROFILE_TIMERS)), "timers": st.dictionaries(levels.map(str), timers, max_size=3)},
     optional={
-        "tools": st.dictionaries(st.sampled_from(["*", "files.*", "files.delete", "shell.run", "slack.post_message"]), tool_rules, max_size=3),
+        "tools": st.dictionaries(
+            st.sampled_from(["*", "files.*", "files.delete", "shell.run", "slack.post_message"]), tool_rules, max_size=3
+        ),
         "rules": st.lists(
             st.fixed_dictionaries({"when": st.just({"tool": "*"}), "risk": levels.map(str), "mode": modes.map(str)}), max_size=2
         ),

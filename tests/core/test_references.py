@@ -10,7 +10,11 @@ from bot.core import references
 from bot.core.references import Reference, Unresolved, fill, find, lone, secrets, sources, syntax_faults
 from tests.core.samples import json_values
 
-SEEN = {"notes": {"text": "hello", "lines": 3, "none": None, "empty": ""}, "list": {"files": [{"name": "a.md"}, {"name": "b.md"}]}, "n": 5}
+SEEN = {
+    "notes": {"text": "hello", "lines": 3, "none": None, "empty": ""},
+    "list": {"files": [{"name": "a.md"}, {"name": "b.md"}]},
+    "n": 5,
+}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,11 @@ def the_fault(*steps: dict[str, Any], **more: Any) -> Fault:
 
 def test_a_sound_plan_has_no_faults_in_any_order_of_listing() -> None:
     """C030: listed root last."""
-    steps = (post("post", "{{brief.summary}}"), {"id": "brief", "tool": "text.summarize", "args": {"text": "{{notes.text}}"}}, read("notes"))
+    steps = (
+        post("post", "{{brief.summary}}"),
+        {"id": "brief", "tool": "text.summarize", "args": {"text": "{{notes.text}}"}},
+        read("notes"),
+    )
     assert faults(*steps) == []
     assert faults(*reversed(steps)) == []
 
@@ -96,7 +100,10 @@ def test_c030_an_unknown_dependency_is_refused_with_the_closest_id() -> None:
 
 def test_c029_loops_are_named_with_their_path_and_a_step_that_waits_for_itself_is_said() -> None:
     found = faults(
-        read("s1", "1", depends_on=["s3"]), read("s2", "2", depends_on=["s1"]), read("s3", "3", depends_on=["s2"]), read("s4", depends_on=["s4"])
+        read("s1", "1", depends_on=["s3"]),
+        read("s2", "2", depends_on=["s1"]),
+        read("s3", "3", depends_on=["s2"]),
+        read("s4", depends_on=["s4"]),
     )
     assert [fault.says for fault in found] == ["the step waits for itself", "the steps wait for each other: s1 → s3 → s2 → s1"]
 

@@ -11,11 +11,18 @@ from bot.core.plan import Step
 from bot.core.wording import joined, late, named, sentence, shown
 from tests.core.samples import CATALOGUE, TEXT, json_values, plan, post, read, schema, spec
 
-DEPLOY = spec("site.deploy", Effect.WRITE, schema(env=TEXT, tag={"type": "string", "default": "latest"}), says="Changes web in {env} to {tag}")
+DEPLOY = spec(
+    "site.deploy", Effect.WRITE, schema(env=TEXT, tag={"type": "string", "default": "latest"}), says="Changes web in {env} to {tag}"
+)
 
 
 def says(tool: str, /, *, done: bool = False, **args: Any) -> str:
-    known = {**CATALOGUE, "site.deploy": DEPLOY, "time.now": spec("time.now", Effect.READ, {}), "gh.make": spec("gh.make", Effect.EXECUTE, {})}
+    known = {
+        **CATALOGUE,
+        "site.deploy": DEPLOY,
+        "time.now": spec("time.now", Effect.READ, {}),
+        "gh.make": spec("gh.make", Effect.EXECUTE, {}),
+    }
     return sentence(Step(id="a", tool=tool, args=args, purpose="Harmless"), known[tool], done=done)
 
 
@@ -33,7 +40,12 @@ def says(tool: str, /, *, done: bool = False, **args: Any) -> str:
         ("site.deploy", {"env": "prod"}, "Changes web in prod to latest", "Changed web in prod to latest"),
         ("site.deploy", {"tag": "v2"}, "Changes web in the usual env to v2", "Changed web in the usual env to v2"),
         ("files.read", {"path": "{{a.path}}"}, "Reads a path named later", "Read a path named later"),
-        ("site.deploy", {"env": "x-{{a.e}}"}, "Changes web in an env named later to latest", "Changed web in an env named later to latest"),
+        (
+            "site.deploy",
+            {"env": "x-{{a.e}}"},
+            "Changes web in an env named later to latest",
+            "Changed web in an env named later to latest",
+        ),
         ("time.now", {}, "Calls time.now, which only reads", "Called time.now, which only reads"),
         ("gh.make", {}, "Calls gh.make, which may change anything", "Called gh.make, which may change anything"),
     ],

@@ -31,6 +31,7 @@ async def main() -> None:
     if len(sys.argv) > 2:
         database = settings.database_url.removeprefix("sqlite:///")
         app.deps.bell.listen(lambda run_id: die_after(database, sys.argv[1], int(sys.argv[2])))
+    print("ready", flush=True)
     await app.serve(told)
     await app.stop()
 

@@ -46,7 +46,15 @@ class Bot:
     async def start(self, *point: str) -> None:
         script = str(ROOT / "tests" / "crash" / "bot_that_dies.py")
         env = {**os.environ, **self.environment, "PYTHONPATH": str(ROOT)}
-        self.process = await asyncio.create_subprocess_exec(sys.executable, script, *point, env=env)
+        self.process = await asyncio.create_subprocess_exec(sys.executable, script, *point, env=env, stdout=asyncio.subprocess.PIPE)
+
+    async def ready(self) -> None:
+        """Connected, and listening for its point."""
+        assert self.process is not None
+        assert self.process.stdout is not None
+        async with asyncio.timeout(60):
+            while b"ready" not in (line := await self.process.stdout.readline()):
+                assert line, "the bot ended before it was ready"
 
     async def revive(self) -> None:
         assert self.process is not None
@@ -84,6 +92,7 @@ async def test_it_ends_rightly(event: str, count: int, people: tuple[People, dic
     town, environment = people
     bot = Bot(environment)
     await bot.start(event, str(count))
+    await bot.ready()
     requester = town.person("requester")
     await requester.say("#ops", f"@Pullcord {PLAN}")
     store = await Database.open(environment["PULLCORD_DATABASE_URL"])

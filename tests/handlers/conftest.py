@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from bot import runs
+from bot import outbox, runs
 from bot.core.policy import DEMO_POLICY
 from bot.core.run import Run
 from bot.core.snapshot import Snapshot
@@ -77,6 +77,9 @@ class Hall:
         """Nothing is under way: every listener's work is done and Slack shows what is true."""
 
         async def probe() -> bool:
+            posts = [post for run in await runs.listing(self.deps) for post in await outbox.of_run(self.deps, run.id)]
+            if any(post.state in ("wanted", "sending") for post in posts):
+                return False
             return not await self.presenter.is_behind() and len(self.deps.tasks) <= 2  # the presenter and the supervisor themselves
 
         await eventually(probe, "everything to be shown")

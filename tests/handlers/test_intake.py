@@ -180,19 +180,24 @@ async def test_C015_a_deletion_that_overtakes_its_ask_takes_it_back_too(hall: Ha
 
 
 async def test_C015_a_deletion_after_approval_undoes_nothing_and_the_requester_is_told_where_the_run_goes_on(make_hall: MakeHall) -> None:
-    hall = await make_hall(supervised=False)
-    requester, approver = hall.person("requester"), hall.person("approver")
+    hall = await make_hall(supervised=False, presented=False)
+    requester = hall.person("requester")
     ts = await requester.say("#ops", f"{BOT} test.change name=a")
     (run,) = await hall.runs()
-    await hall.settled()
     await draft(hall.deps, run.id)
     await review.approve(hall.deps, run.id, 1, who=APPROVER, received_at=hall.deps.now())
-    await hall.spoil(method="chat.postMessage", error="invalid_thread_ts")
-    await requester.delete("#ops", ts)
 
-    await requester.told("the run goes on")
+    await requester.delete("#ops", ts)
+    hall.deps.tasks.start(hall.presenter.run(), name="presenter")
+    told = await requester.told("the run goes on")
+
+    await hall.settled()
     assert (await hall.show(run.id)).run.status is RunStatus.QUEUED
-    assert any(run.id in text_of(m) for m in await approver.messages("#ops"))
+    standing = [m for m in await requester.messages("#ops") if run.id in text_of(m)]
+    assert len(standing) == 2  # the run card and the review, in the channel now
+    assert all("thread_ts" not in m for m in standing)
+    assert run.id in text_of(told)
+    await hall.presenter.close()
 
 
 async def test_C016_an_edit_changes_no_plan_and_the_thread_says_so(hall: Hall) -> None:

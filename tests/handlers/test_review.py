@@ -5,6 +5,7 @@ from typing import Any
 
 from bot.core.run import Event
 from tests.doubles.town import buttons, find_button, run_id_in, text_of
+from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall
 
 CHANGE = "test.change name=a"
@@ -41,11 +42,13 @@ async def test_C003_fifty_presses_at_once_are_one_run_and_forty_nine_private_ans
 
     await asyncio.gather(*(person.press("Approve", card, "#ops") for person in people))
 
+    async def answers() -> bool:
+        return len(await hall.person("approver").ephemerals() + await hall.person("approver2").ephemerals()) == 49
+
     await hall.until(run_id, "succeeded")
-    await hall.settled()
-    told = await hall.person("approver").ephemerals() + await hall.person("approver2").ephemerals()
-    assert len(told) == 49
+    await eventually(answers, "49 private answers")
     assert len(await entries(hall, run_id, Event.APPROVED)) == 1
+    assert len(await entries(hall, run_id, Event.CLICK_REFUSED)) == 49
 
 
 async def test_one_who_may_not_approve_gets_a_private_answer_and_an_entry_on_record(hall: Hall) -> None:

@@ -169,7 +169,7 @@ async def test_each_part_says_how_it_was_read_and_what_it_lacks() -> None:
     read, lost, post = reply.parts
     assert (read.understood, read.notation) == (True, "files.read path=notes/today.md")
     assert (lost.understood, lost.words) == (False, "then frobnicate it")
-    assert set(lost.closest) <= set(TOOLS)
+    assert lost.closest == ("text.summarize", "slack.post_message")
     assert (post.understood, post.notation, post.note) == (True, "slack.post_message channel=#ops", "needs a summary first")
     assert reply.suggestion == "read notes/today.md, then summarize it, then post the summary to #ops"
 

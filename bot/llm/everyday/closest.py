@@ -8,15 +8,19 @@ from bot.core.catalogue import Catalogue, ToolSpec
 
 WORD = re.compile(r"[a-z]{3,}")
 IDLE = frozenset(("the", "and", "then", "for", "from", "with", "into", "that", "this", "them", "its", "all", "any", "not", "you"))
-ENOUGH = 0.45  # below this a tool has nothing to do with the words
+ENOUGH = 0.5  # below this a tool has nothing to do with the words
+ALIKE = 0.7  # two words that differ more than this are different words
 SHOWN = 2
+FOR_RESULTS = ("text.summarize", "slack.post_message")
 
 
-def closest(words: str, catalogue: Catalogue) -> tuple[str, ...]:
-    """Up to two tool names, the closest first; none if no tool has to do with the words."""
+def closest(words: str, catalogue: Catalogue, *, of_result: bool = False) -> tuple[str, ...]:
+    """Up to two tool names, the closest first; none if no tool has to do with the words. `of_result`: they are about an earlier result."""
     asked = _words(words)
-    scored = sorted(((-_score(asked, spec), name) for name, spec in catalogue.items()), key=lambda pair: pair)
-    return tuple(name for score, name in scored[:SHOWN] if -score >= ENOUGH)
+    scored = sorted((-_score(asked, spec), name) for name, spec in catalogue.items())
+    near = [name for score, name in scored if -score >= ENOUGH]
+    near += [name for name in FOR_RESULTS if of_result and name in catalogue and name not in near]
+    return tuple(near[:SHOWN])
 
 
 def _words(text: str) -> list[str]:
@@ -36,4 +40,5 @@ def _near(word: str, others: Iterable[str]) -> float:
 def _alike(word: str, other: str) -> float:
     if word == other or (len(word) > 3 and (word.startswith(other) or other.startswith(word))):
         return 1.0
-    return SequenceMatcher(None, word, other).ratio()
+    ratio = SequenceMatcher(None, word, other).ratio()
+    return ratio if ratio >= ALIKE else 0.0

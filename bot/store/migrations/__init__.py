@@ -42,7 +42,15 @@ def upgrade(url: str) -> None:
 
 
 def _upgrade(conn: Connection) -> None:
-    with conn, engines.begin_writing(conn):
+    with conn:
+        if is_current(conn):
+            return  # without the lock: somebody may be writing
+        conn.rollback()
+        _migrate(conn)
+
+
+def _migrate(conn: Connection) -> None:
+    with engines.begin_writing(conn):
         command.upgrade(configuration(conn), "head")
         broken = conn.exec_driver_sql("PRAGMA foreign_key_check").fetchall() if conn.dialect.name == "sqlite" else []
         if broken:

@@ -23,7 +23,7 @@ let replies = null;
 
 async function start() {
   const [workspace, people] = await Promise.all([api.workspace(), api.people()]);
-  state.workspace = { ...state.workspace, ...workspace, usergroups: people.groups ?? [] };
+  state.workspace = { ...state.workspace, ...workspace };
   state.people = new Map(people.people.map((one) => [one.id, one]));
   const address = readAddress();
   startRail({ choosePerson, goTo, greet: showWelcome });

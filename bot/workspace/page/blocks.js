@@ -174,14 +174,25 @@ const BLOCKS = {
   file: remote,
 };
 
+const missing = (block, why) => div("unknown", `[${block?.type}] ${why}`);
+
 export function renderBlock(block, surface) {
-  const known = Object.hasOwn(BLOCKS, block?.type);
-  if (!known) console.warn("block not known:", block?.type);
-  const node = known
-    ? BLOCKS[block.type](block, surface)
-    : div("unknown", `[${block?.type}] This kind of block is not shown here.`);
+  const node = Object.hasOwn(BLOCKS, block?.type)
+    ? attempt(block, surface)
+    : missing(block, "This kind of block is not shown here.");
+  if (!Object.hasOwn(BLOCKS, block?.type)) console.warn("block not known:", block?.type);
   node.classList.add("block");
   return node;
+}
+
+// One block that is not as it should be must not take the rest of the page with it.
+function attempt(block, surface) {
+  try {
+    return BLOCKS[block.type](block, surface);
+  } catch (error) {
+    console.warn("block not drawn:", block.type, error);
+    return missing(block, "This block could not be drawn.");
+  }
 }
 
 // Makes `container` show `blocks`. Blocks that are the same as before keep their nodes: folds stay open, a select stays

@@ -44,13 +44,16 @@ export function want(...names) {
 }
 
 async function rounds() {
-  while (wishes.size) {
-    const names = [...wishes];
-    wishes.clear();
-    await Promise.all(names.map(load));
-    redrawAll();
+  try {
+    while (wishes.size) {
+      const names = [...wishes];
+      wishes.clear();
+      await Promise.all(names.map(load));
+      redrawAll();
+    }
+  } finally {
+    running = null;
   }
-  running = null;
 }
 
 async function load(name) {

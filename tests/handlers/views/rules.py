@@ -126,7 +126,7 @@ def slack_takes_it_back(blocks: Sequence[Any]) -> None:
 
 
 def pings(card: Card) -> list[str]:
-    found = [sign for text in [card.text, *texts(card.blocks)] for sign in PINGS if sign in text]
+    found = [sign for text in [card.text, *mrkdwns(card.blocks)] for sign in PINGS if sign in text]
     return found + [part["user_id"] for part in walk(card.blocks) if part.get("type") == "user"]
 
 

@@ -118,7 +118,7 @@ def waiting(plan: Plan, values: dict[str, Any], common: dict[str, Any]) -> Scene
     return held(Hold.CONFIRM, "write", plan, **{**common, "steps": steps})
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.fixed_dictionaries(MARKED))
 def test_no_outside_text_is_ever_read_by_slack(words: dict[str, str]) -> None:
     """C012: no mention, no broadcast, no masked link, no style, wherever the text stands; and every limit holds (C005)."""
@@ -130,7 +130,7 @@ def test_no_outside_text_is_ever_read_by_slack(words: dict[str, str]) -> None:
             assert part.get("type") not in ("emoji", "usergroup", "broadcast", "channel")
 
 
-@settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow])
+@settings(max_examples=25, deadline=None, suppress_health_check=[HealthCheck.too_slow])
 @given(st.fixed_dictionaries(MARKED))
 def test_no_outside_text_speaks_in_a_voice_that_is_not_its_own(words: dict[str, str]) -> None:
     """Italic is the planner's, bold is ours (and names what a step touches), code is a literal value."""
@@ -145,7 +145,7 @@ def test_no_outside_text_speaks_in_a_voice_that_is_not_its_own(words: dict[str, 
                 assert not any(mark in text for mark in ("PURPOSE", "FOUND", "ERROR", "REASON")), text
 
 
-@settings(max_examples=60, deadline=None)
+@settings(max_examples=25, deadline=None)
 @given(st.fixed_dictionaries(MARKED))
 def test_hidden_characters_are_shown(words: dict[str, str]) -> None:
     """C035: what a reader cannot see is written out, on cards and in modals."""
