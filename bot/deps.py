@@ -8,7 +8,7 @@ from bot.bell import Bell
 from bot.core.drafts import Planner
 from bot.core.ids import RunId
 from bot.core.policy import Policy
-from bot.llm.synthesizer import Synthesizer
+from bot.core.snapshot import Synthesizer
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.tasks import Tasks

@@ -40,11 +40,15 @@ class Supervisor:
     async def run(self) -> None:
         """Look at every open run at once, then at those that the bell names, and every few seconds at all of them again."""
         ear = Ear(self.deps.bell)
+        loop = asyncio.get_running_loop()
+        heard: set[str] = set()
+        swept = loop.time()
         try:
-            heard: set[str] = set()
             while not self.closing:
                 await self.look(heard)
                 heard = await ear.next(within_s=SWEEP_S)
+                if loop.time() - swept > SWEEP_S:  # also when it never is quiet
+                    swept, heard = loop.time(), set()
         finally:
             ear.close()
 

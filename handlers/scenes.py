@@ -11,6 +11,7 @@ import structlog
 from bot import runs
 from bot.core.references import sources
 from bot.core.snapshot import Post, Snapshot
+from bot.tools.masks import redacted
 from handlers.desk import Desk
 from handlers.trouble import FAILURES
 from handlers.views import answer, audit_post, confirm_card, notes, review_card, run_card
@@ -27,7 +28,7 @@ OFFERS = frozenset({OFFER_BREAKPOINT, OFFER_ASK_AGAIN, OFFER_SHOW_STEPS})
 
 async def of_run(desk: Desk, run_id: str) -> Scene:
     """The scene of a run. Raises `Refused("unknown_run")`."""
-    snapshot = await runs.snapshot(desk.deps, run_id, entries=True)
+    snapshot = masked(await runs.snapshot(desk.deps, run_id, entries=True))
     directory, policy = desk.slack.directory, desk.deps.policy
     pinging, plain = await _or_else(directory.approver_words(), ("the approvers", "the approvers"))
     return Scene(
@@ -44,6 +45,13 @@ async def of_run(desk: Desk, run_id: str) -> Scene:
         links=_links(desk, snapshot),
         reach=await _reach(desk, snapshot),
     )
+
+
+def masked(snapshot: Snapshot) -> Snapshot:
+    """The same run with every secret in it masked: before anything is drawn, since a card cuts texts and half a secret has no shape (C059)."""
+    plain = snapshot.model_dump(mode="json")
+    covered = redacted(plain)
+    return snapshot if covered == plain else Snapshot.model_validate(covered)
 
 
 async def _or_else(question: Awaitable[T], instead: T) -> T:
@@ -96,7 +104,8 @@ def _cards(scene: Scene, post: Post) -> list[Card]:
     if post.card == "review":
         return [review_card.review_card(scene, offers=OFFERS, revision=post.data.get("revision"))]
     if post.card == "confirm":
-        filled = {"args": post.data["args"], "digest": post.data["filling"], "preview": post.data.get("preview")}
+        seen = redacted({"args": post.data["args"], "preview": post.data.get("preview")})
+        filled = {"digest": post.data["filling"], **seen}
         return [confirm_card.confirm_card(scene, post.data["step"], offers=OFFERS, **filled)]
     if post.card == "audit":
         entry = next(entry for entry in scene.snapshot.entries if entry.seq == post.data["seq"])

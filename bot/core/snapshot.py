@@ -1,9 +1,10 @@
 """All that is known of one run at one moment, as plain data: what cards, the command line and the synthesizer are made from."""
 
-from typing import Any, Literal
+from typing import Any, Literal, Protocol
 
 from pydantic import AwareDatetime, BaseModel, ConfigDict
 
+from bot.core.catalogue import Catalogue
 from bot.core.drafts import Part, Question
 from bot.core.ids import Digest, StepId
 from bot.core.plan import Plan
@@ -156,3 +157,11 @@ class Snapshot(BaseModel):
             if step.id == step_id:
                 return step
         raise KeyError(step_id)
+
+
+class Synthesizer(Protocol):
+    """Writes the answer: a model, or code where there is none. It has no tools."""
+
+    async def answer(self, snapshot: Snapshot, catalogue: Catalogue) -> Answer:
+        """The answer of a run whose steps are settled. Never raises for want of a model: a plain report stands in."""
+        ...

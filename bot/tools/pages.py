@@ -7,6 +7,7 @@ that only look different are folded into one, and characters that cannot be seen
 
 import re
 import unicodedata
+from html import unescape
 from urllib.parse import urljoin
 
 from selectolax.lexbor import LexborHTMLParser, LexborNode
@@ -15,17 +16,22 @@ from bot.errors import ToolFailed
 from bot.tools.sanitize import clean, line
 
 DEEPEST = 2000  # open elements at one place; parsers take quadratic time over more
-MOST_LINKS = 50
+MOST_LINKS, MOST_LOOKED_AT = 50, 5000
 
 _BREAK = "\ue000"  # stands for a line's end until white space is folded; no page may bring its own
 _NEVER_SEEN = (
     "script,style,template,noscript,noframes,svg,canvas,audio,video,iframe,object,embed,datalist,dialog:not([open]),head,"
     "[hidden],[aria-hidden='true'],.sr-only,.visually-hidden,.visuallyhidden,.screen-reader-text,.screen-reader-only"
 )
-_BLOCKS = (
-    "address,article,aside,blockquote,br,caption,dd,details,dialog,div,dl,dt,fieldset,figcaption,figure,footer,form,h1,h2,h3,h4,h5,h6,header,hr,"
-    "legend,li,main,nav,ol,option,p,pre,section,summary,table,tbody,tfoot,thead,tr,ul"
+_REST = r"(?![a-z0-9-])[^>\"]*(?:\"[^\"]*\"[^>\"]*)*>"
+_BLOCK = re.compile(
+    "</?(?:address|article|aside|blockquote|br|caption|dd|details|dialog|div|dl|dt|fieldset|figcaption|figure|footer|form|h[1-6]|header|hr"
+    f"|legend|li|main|nav|ol|option|p|pre|section|summary|table|tbody|textarea|tfoot|thead|tr|ul){_REST}"
 )
+_CELL = re.compile(f"</t[dh]{_REST}")
+_TAG = re.compile(r"</?[a-zA-Z][^>\"]*(?:\"[^\"]*\"[^>\"]*)*>")
+_KEPT = re.compile(r"<(pre|textarea)[\s>].*?</\1>", re.DOTALL)
+_REMARK = re.compile(r"<!--.*?-->|<!--.*\Z", re.DOTALL)
 _HIDES = re.compile(
     r"(?:^|;)(?:display:none|visibility:(?:hidden|collapse)|opacity:(?:0+(?:\.0\d*)?|\.0\d*)%?(?:;|!|$)|content-visibility:hidden"
     r"|font-size:(?:(?:0+(?:\.0\d*)?|\.0\d*)[a-z%]*|[12]px|1pt)(?:;|!|$)|text-indent:-\d{3,}|(?:left|top|right|bottom|margin-left|margin-top):-\d{4,}"
@@ -55,15 +61,17 @@ def html_text(html: str) -> tuple[str, str]:
     body = tree.body
     if body is None:
         return title, ""
-    for node in tree.css("pre,textarea"):
-        node.replace_with(_BREAK + node.text().replace("\n", _BREAK) + _BREAK)
-    for node in tree.css(_BLOCKS):
-        node.insert_before(_BREAK)
-        node.insert_after(_BREAK)
-    for node in tree.css("td,th"):
-        node.insert_after(" ")
-    lines = (_folded(part) for part in body.text().split(_BREAK))
-    return title, "\n".join(words for words in lines if words)
+    words = _folded(unescape(_broken_up(body.html or "")))
+    lines = (part.strip() for part in words.split(_BREAK))
+    return title, "\n".join(part for part in lines if part)
+
+
+def _broken_up(html: str) -> str:
+    """What the parser wrote back, tags out, lines marked. It quotes all attributes, so that a pattern can tell where a tag ends."""
+    html = _REMARK.sub("", html)
+    html = _KEPT.sub(lambda found: found[0].replace("\n", _BREAK), html)
+    html = _BLOCK.sub(_BREAK, html)
+    return _TAG.sub("", _CELL.sub(" ", html))
 
 
 def html_links(html: str, base: str) -> list[tuple[str, str]]:
@@ -72,7 +80,7 @@ def html_links(html: str, base: str) -> list[tuple[str, str]]:
     tree = LexborHTMLParser(html)
     _prune(tree)
     found: dict[str, str] = {}
-    for node in tree.css("a[href]"):
+    for node in tree.css("a[href]")[:MOST_LOOKED_AT]:
         words = line(_folded(node.text()), 120)
         try:
             address = urljoin(base, (node.attributes.get("href") or "").strip()).partition("#")[0]

@@ -4,6 +4,7 @@ The picked sentences are the text's own words in their own order, so nothing can
 weighed by how often their words come back, in any language; Chinese and Japanese, which leave no spaces, by pairs of characters.
 """
 
+import heapq
 import math
 import re
 from collections import Counter
@@ -17,11 +18,12 @@ from bot.tools.definition import Tool, tool
 
 Summarize = Callable[[str, int], Awaitable[str]]  # (text, sentences) → summary
 
+CANDIDATES = 200  # sentences that are compared with each other
 EXTRACTIVE = "extractive, without a model"
 
 _HEADING = re.compile(r"^\s{0,3}#{1,6}\s|^\s*(?:=+|-{3,}|\*{3,}|_{3,})\s*$")
 _ITEM = re.compile(r"^\s*(?:[-*+•]|\d{1,3}[.)])\s+")
-_END = re.compile(r"[.!?…؟।]+[\"'”’»)\]]*(?=\s)|[。！？｡]+[」』”）]*")
+_END = re.compile(r"[.!?…؟।]{1,8}[\"'”’»)\]]{0,4}(?=\s)|[。！？｡]{1,8}[」』”）]{0,4}")
 _INITIAL = re.compile(r"(?:^|[\s(])(?:[^\W\d_]|Dr|Mr|Mrs|Ms|Prof|St|vs|No|Nr|ca)\.$")
 _WORD = re.compile(r"[^\W_]+")
 _UNSPACED = re.compile(r"[\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff]")
@@ -81,7 +83,7 @@ def pick(text: str, count: int) -> str:
     often = Counter(term for held in terms for term in held)
     weight = {term: often[term] * math.log(1 + len(found) / spread[term]) for term in often}
     chosen: list[int] = []
-    left = set(range(len(found)))
+    left = set(heapq.nlargest(CANDIDATES, range(len(found)), key=lambda at: _score(terms[at], weight, set()) * _place(at, len(found))))
     covered: set[str] = set()
     while left and len(chosen) < count:
         best = max(left, key=lambda at: (_score(terms[at], weight, covered) * _place(at, len(found)), -at))
@@ -118,7 +120,8 @@ def sentences(text: str) -> Iterator[str]:
     for passage in _passages(text):
         start = 0
         for end in _END.finditer(passage):
-            if end[0].startswith(".") and (_INITIAL.search(passage[: end.end()]) or passage[end.end() :].lstrip()[:1].islower()):
+            before, after = passage[max(0, end.end() - 8) : end.end()], passage[end.end() : end.end() + 8]
+            if end[0].startswith(".") and (_INITIAL.search(before) or after.lstrip()[:1].islower()):
                 continue
             if sentence := passage[start : end.end()].strip():
                 yield sentence

@@ -25,7 +25,7 @@ RESUMABLE = frozenset({Hold.PERSON, Hold.FREEZE, Hold.REDIRECT})
 
 def goal_of(scene: Scene) -> str:
     """What the run is for, on one line: the plan's goal, before there is one the words of the requester."""
-    return one_line(scene.snapshot.plan.goal if scene.snapshot.plan else scene.run.ask, LONGEST_GOAL)
+    return one_line(scene.snapshot.plan.goal if scene.snapshot.plan else scene.run.ask, LONGEST_GOAL) or "no goal is named"
 
 
 def goal(scene: Scene) -> Block:
@@ -40,7 +40,7 @@ def goal_in_text(scene: Scene) -> str:
 
 def name_of(scene: Scene, user: str) -> str:
     """What a person is called, inside mrkdwn."""
-    return plain(scene.names.get(user, user), 60)
+    return plain(scene.names.get(user, ""), 60) or plain(user, 60)
 
 
 def profile(scene: Scene, user: str) -> str:

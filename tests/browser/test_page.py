@@ -403,3 +403,26 @@ async def test_a_workspace_that_comes_back_is_found_again(
     await expect(page.get_by_test_id("message").filter(has_text="kept")).to_be_visible()
     await again.stop()
     complaints[:] = [words for words in complaints if "ERR_" not in words]
+
+
+async def test_the_reader_keeps_their_place_while_others_talk_and_the_page_changes_its_width(
+    open_page: OpenPage, client: AsyncWebClient,
+) -> None:
+    for number in range(40):
+        await client.chat_postMessage(channel="C0OPS", text=f"line {number} " + "of many words " * 25)
+    page = await open_page()
+    log = page.locator("#messages")
+    await expect(page.get_by_text("line 39 ")).to_be_in_viewport()
+    await log.evaluate("log => log.scrollTop = 900")
+    seen = page.get_by_test_id("message").filter(has_text="line 12 ")
+    await seen.scroll_into_view_if_needed()
+
+    await page.set_viewport_size({"width": 1010, "height": 860})
+    await client.chat_postMessage(channel="C0OPS", text="news at the end")
+
+    await expect(page.get_by_role("button", name="New messages")).to_be_visible()
+    await expect(seen).to_be_in_viewport()
+    await page.get_by_role("button", name="New messages").click()
+    await expect(page.get_by_text("news at the end")).to_be_in_viewport()
+    await page.set_viewport_size({"width": 1280, "height": 860})
+    await expect(page.get_by_text("news at the end")).to_be_in_viewport()

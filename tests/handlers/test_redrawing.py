@@ -1,14 +1,18 @@
 """Cards end showing the truth, at Slack's pace, whatever Slack does (P12, C007)."""
 
+import os
+from pathlib import Path
 from typing import Any
 
+import pytest
+
 from bot.activities.drafting import draft
-from bot.commands import controls, review
+from bot.commands import review
 from bot.core.snapshot import Post
 from handlers.desk import Desk
 from handlers.redrawing import BURST, PER_MINUTE, Redrawer, appearance
-from tests.doubles.parts import APPROVER, REQUESTER
-from tests.doubles.town import buttons, run_id_in, text_of
+from tests.doubles.parts import REQUESTER
+from tests.doubles.town import run_id_in, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall
 from tests.handlers.test_posting import asked, card, ours, present
@@ -23,6 +27,11 @@ class Time:
 
 def stale(number: int, run: str = "R-AAAAA") -> Post:
     return Post(id=number, run=run, card="run", key=f"{run}:{number}", channel="C0OPS", ts=f"1.{number}", state="posted")
+
+
+def gate(name: str) -> Path:
+    """The file that opens a gate of the test tools."""
+    return Path(os.environ["PULLCORD_TEST_FOLDER"]) / f"{name}.open"
 
 
 async def updates(hall: Hall) -> list[dict[str, Any]]:
@@ -62,18 +71,19 @@ async def test_C007_a_rate_limit_holds_up_no_run_no_stop_and_the_last_state_reac
 
 
 async def test_one_card_is_drawn_at_once_and_then_at_a_pace(make_hall: MakeHall) -> None:
-    hall = await make_hall(supervised=False, presented=False)
-    time = Time()
+    hall = await make_hall(supervised=False)
+    run = await asked(hall)
+    await hall.settled()
+    time, standing = Time(), await card(hall, run.id)
     redrawer = Redrawer(Desk(hall.deps, hall.slack), clock=time)
 
-    first = await redrawer.choose([stale(1)])
-    assert [post.id for post in first] == [1]
-    assert await redrawer.choose([stale(1)]) == []  # it is being drawn
-    await redrawer.draw(first[0])  # the run is not known: the row is given up
-    assert redrawer.wait_s([stale(1)]) is not None
-    assert await redrawer.choose([stale(1)]) == []
+    assert await redrawer.choose([standing]) == [standing]
+    assert await redrawer.choose([standing]) == []  # it is being drawn
+    await redrawer.draw(standing)
+    assert await redrawer.choose([standing]) == []
+    assert redrawer.wait_s([standing]) == pytest.approx(1.2)
     time.now += 1.3
-    assert [post.id for post in await redrawer.choose([stale(1)])] == [1]
+    assert await redrawer.choose([standing]) == [standing]
 
 
 async def test_all_cards_share_the_workspaces_budget(make_hall: MakeHall) -> None:
@@ -128,7 +138,7 @@ async def test_a_card_whose_update_broke_is_drawn_again(make_hall: MakeHall) -> 
     hall = await make_hall(supervised=False)
     run = await asked(hall)
     await hall.settled()
-    for fault in ({"status": 500}, {"after_effect": True}, {"error": "not_in_channel"}):
+    for fault in ({"status": 500}, {"after_effect": True}):
         await hall.spoil(method="chat.update", **fault)
     await draft(hall.deps, run.id)
 
@@ -136,33 +146,22 @@ async def test_a_card_whose_update_broke_is_drawn_again(make_hall: MakeHall) -> 
     await hall.settled()
 
 
-async def test_a_draw_that_would_change_nothing_costs_no_call(make_hall: MakeHall) -> None:
-    hall = await make_hall(supervised=False)
-    run = await asked(hall)
-    await draft(hall.deps, run.id)
-    await hall.settled()
-    await review.approve(hall.deps, run.id, 1, who=APPROVER, received_at=hall.deps.now())
-    await hall.settled()
-    closed = await card(hall, run.id, "review")
-    before = len([entry for entry in await updates(hall) if entry.get("ts") == closed.ts])
-
-    await controls.pause(hall.deps, run.id, who=APPROVER)
-    await controls.resume(hall.deps, run.id, who=APPROVER)
+async def test_a_draw_that_would_change_nothing_costs_no_call(hall: Hall) -> None:
+    requester, approver = hall.person("requester"), hall.person("approver")
+    await requester.command("#ops", "/plan", "a: test.gate name=a\nb: test.gate name=b after=a\nc: test.gate name=c after=b")
+    found = await approver.card("#ops", "Approve")
+    run_id = run_id_in(found)
+    await approver.press("Approve", found, "#ops")
+    for name in "abc":
+        await requester.read("#ops", f"Waits at the gate {name} — running")
+        gate(name).touch()
+    await hall.until(run_id, "succeeded")
     await hall.settled()
 
-    after = len([entry for entry in await updates(hall) if entry.get("ts") == closed.ts])
-    assert after == before
-    assert (await card(hall, run.id, "review")).shown == (await hall.show(run.id)).run.version
-
-
-async def test_a_question_that_was_answered_asks_nothing_any_more(hall: Hall) -> None:
-    requester = hall.person("requester")
-    await requester.command("#ops", "/plan", "do the thing with the stuff")
-    (run,) = await hall.runs()
-    await hall.until(run.id, "failed", "in_review", "planning")
-    await hall.settled()
-    shown = [buttons(message) for message in await ours(hall)]
-    assert all("Approve" not in labels for labels in shown)
+    closed, snapshot = await card(hall, run_id, "review"), await hall.show(run_id)
+    drawn = [entry for entry in await updates(hall) if entry.get("ts") == closed.ts]
+    assert closed.shown == snapshot.run.version > 8
+    assert len(drawn) <= 2  # approved; has started
 
 
 def test_what_a_person_sees_decides_whether_a_card_looks_the_same() -> None:

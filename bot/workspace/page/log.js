@@ -4,64 +4,40 @@
 import { dayKey, dayLabel } from "./dates.js";
 import { el, keepFocus, sync } from "./dom.js";
 import { createMessage, updateMessage } from "./message.js";
-import { announce } from "./notice.js";
+import { createScroll } from "./scroll.js";
 import { author, state } from "./state.js";
-import { asTyped } from "./wire.js";
 
-const NEAR_END_PX = 60;
 const SAME_BREATH_S = 300; // messages of one person within this time stand under one name
 
 export function createLog(root, { empty }) {
   const articles = new Map();
   let known = null; // the timestamps shown so far, null before the first drawing of a place
-  const later = el("button", { class: "newer", hidden: true, on: { click: () => toEnd() } }, "New messages ↓");
-  root.after(later);
-
-  const atEnd = () => root.scrollHeight - root.scrollTop - root.clientHeight < NEAR_END_PX;
-  const toEnd = () => {
-    root.scrollTop = root.scrollHeight;
-    later.hidden = true;
-  };
-  root.addEventListener("scroll", () => atEnd() && (later.hidden = true), { passive: true });
+  const scroll = createScroll(root);
   root.addEventListener("keydown", (event) => walk(event, root));
   root.addEventListener("focusin", (event) => openTools(event, root));
 
   function clear() {
     articles.clear();
     known = null;
+    root.setAttribute("aria-live", "off"); // what stood there before need not be read out
     root.replaceChildren();
-    later.hidden = true;
+    scroll.toEnd();
   }
 
   // `rows`: [{message, view}] oldest first.
   function draw(rows) {
-    const first = known === null;
-    const follow = first || atEnd();
-    const anchor = follow ? null : anchorOf(root);
-    const fresh = first ? [] : rows.filter(({ message }) => !known.has(message.ts));
+    if (known) root.setAttribute("aria-live", "polite");
+    const fresh = known ? rows.filter(({ message }) => !known.has(message.ts)) : [];
     keepFocus(root, () => sync(root, nodes(rows, articles, empty)));
     known = new Set(rows.map(({ message }) => message.ts));
     for (const key of articles.keys()) if (!known.has(key)) articles.delete(key);
-    if (follow) toEnd();
-    else hold(root, anchor);
-    if (fresh.length) tell(fresh, follow);
+    scroll.settle();
+    if (fresh.some(({ message }) => message.user === state.me)) scroll.toEnd();
+    else if (fresh.length && !scroll.isFollowing()) scroll.tellOfNew();
     keepOneStop(root);
   }
 
-  function tell(fresh, follow) {
-    announceOthers(fresh);
-    if (follow) return;
-    if (fresh.some(({ message }) => message.user === state.me)) toEnd();
-    else later.hidden = false;
-  }
-
-  return { draw, clear, toEnd, reveal: (ts) => reveal(articles.get(ts)) };
-}
-
-function announceOthers(fresh) {
-  const others = fresh.filter(({ message }) => message.user !== state.me);
-  const words = others.map(({ message }) => `${author(message).name}: ${asTyped(message.text ?? "")}`);
-  if (words.length) announce(words.join(". ").slice(0, 300));
+  return { draw, clear, reveal: (ts) => reveal(articles.get(ts)) };
 }
 
 // Shows one message and points at it until the focus goes on; tells whether it is there.
@@ -105,17 +81,6 @@ function isCompact(before, message, view) {
     return false;
   const same = (before.user ?? before.bot_id) === (message.user ?? message.bot_id);
   return same && dayKey(before.ts) === dayKey(message.ts) && Number(message.ts) - Number(before.ts) < SAME_BREATH_S;
-}
-
-// The first message in sight and where it stands, to be found at the same height after a redraw.
-function anchorOf(root) {
-  const top = root.getBoundingClientRect().top;
-  const article = [...root.querySelectorAll("article")].find((one) => one.getBoundingClientRect().bottom > top);
-  return article ? { article, offset: article.getBoundingClientRect().top } : null;
-}
-
-function hold(root, anchor) {
-  if (anchor?.article.isConnected) root.scrollTop += anchor.article.getBoundingClientRect().top - anchor.offset;
 }
 
 // One stop for the Tab key among all messages; the arrow keys do the rest.

@@ -1,5 +1,5 @@
 // One message: who, when, its blocks or its text, files, reactions, its thread. An article is made once and then kept
-// true: `update` changes only the parts that are different now.
+// true: `update` changes only the parts that are different now. Screen readers hear of a new message, not of each redraw.
 
 import * as api from "./api.js";
 import { patchBlocks } from "./blocks.js";
@@ -44,7 +44,7 @@ export function createMessage() {
   };
   const article = el(
     "article",
-    { class: "message", tabindex: "-1", data: { focus: "message" } },
+    { class: "message", tabindex: "-1", "aria-live": "off", data: { focus: "message" } },
     parts.avatar,
     div("message-main", parts.head, parts.body, parts.warning, parts.foot),
     parts.tools,

@@ -5,7 +5,6 @@ import * as api from "./api.js";
 import { patchBlocks, text } from "./blocks.js";
 import { byId } from "./dom.js";
 import { collect, createForm, faults } from "./form.js";
-import { announce } from "./notice.js";
 import { refocus, unanswered, warningOf } from "./press.js";
 import { onRedraw, want } from "./refresh.js";
 import { state } from "./state.js";
@@ -152,5 +151,4 @@ function focusFault(view) {
   const field = byId("modal-blocks").querySelector(".field.invalid [data-focus]");
   field?.focus();
   field?.closest(".field").scrollIntoView({ block: "nearest" });
-  announce(byId("modal-blocks").querySelector(".field-error")?.textContent ?? "");
 }

@@ -1,5 +1,4 @@
-// The small line at the foot of the page: what went wrong, whether the connection stands; and the live region
-// through which screen readers hear of new messages.
+// The small line at the foot of the page: what went wrong; and whether the connection stands.
 
 import { byId, el, span } from "./dom.js";
 
@@ -30,8 +29,4 @@ export function showConnection(connected) {
   const line = byId("connection");
   line.hidden = connected;
   line.textContent = connected ? "" : "Connection lost. Reconnecting…";
-}
-
-export function announce(text) {
-  byId("announce").textContent = text;
 }

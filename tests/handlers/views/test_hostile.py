@@ -165,3 +165,11 @@ def test_a_limit_is_kept_by_cutting_between_characters_and_saying_so() -> None:
     rules.check(card)
     assert any("the first" in text and "characters" in text for text in rules.texts(card.blocks))
     assert "review.approve" not in [button["action_id"] for button in rules.buttons(card.blocks)]
+
+
+def test_words_that_are_only_blanks_leave_no_empty_text() -> None:
+    plan = numbered(Plan(goal=" \n ", steps=(Step(id="q", purpose="  ", tool="files.read", args={"path": "", " ": " "}),)))
+    for status in (RunStatus.IN_REVIEW, RunStatus.RUNNING, RunStatus.SUCCEEDED):
+        rules.check(run_card.run_card(scene(status, plan, scene_fields={"names": {REQUESTER: " "}})))
+    rules.check(review_card.review_card(scene(RunStatus.IN_REVIEW, plan)))
+    rules.check(audit_post.audit_post(scene(RunStatus.RUNNING, plan), entry(1, Event.APPROVED, APPROVER)))
