@@ -36,7 +36,7 @@ from bot.supervisor import Supervisor
 from bot.tasks import Tasks
 from bot.tools.builtin import builtin_tools
 from bot.tools.registry import Registry, load_file
-from handlers.slack import Slack, build_app, connect, open_slack
+from handlers.slack import Slack, build_app, connect, open_slack, unconnected
 
 log = structlog.get_logger()
 
@@ -86,6 +86,13 @@ def registry(settings: Settings, client: ModelClient | None) -> Registry:
     for path in settings.tool_paths:
         for each in load_file(path):
             tools.add(each)
+    return tools
+
+
+def with_slack(tools: Registry, policy: Policy) -> Registry:
+    """The same registry with the definitions of Slack's tools, which cannot be called without a connection."""
+    for each in slack_tools(unconnected(policy)):
+        tools.add(each)
     return tools
 
 

@@ -64,6 +64,21 @@ async def open_slack(settings: Settings, policy: Policy) -> Slack:
     )
 
 
+def unconnected(policy: Policy) -> Slack:
+    """A Slack that nobody asks anything: for the definitions of its tools, where only those are wanted."""
+    client = AsyncWebClient()
+    return Slack(
+        client=client,
+        once=client,
+        directory=Directory(client, policy, team_id=""),
+        team_id="",
+        team_url="",
+        bot_user_id="",
+        bot_id="",
+        commands=command_names(""),
+    )
+
+
 def build_app(settings: Settings, slack: Slack) -> AsyncApp:
     """The bolt app, without listeners. It asks Slack nothing by itself: who we are is known already, and no ack waits for it (C001)."""
     known = AuthorizeResult(

@@ -12,14 +12,13 @@ from rich.console import Console
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.app import read_policy, registry
+from bot.app import read_policy, registry, with_slack
 from bot.cli.serving import own_manifest
 from bot.core import policy as policies
 from bot.core.policy import Policy
 from bot.errors import ConfigurationError
 from bot.settings import Settings, load
 from bot.store.db import Database
-from bot.tools.registry import Registry
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -54,7 +53,7 @@ async def _collect(data: Path | None) -> list[Finding]:
         policy = read_policy(settings.policy)
         tools = registry(settings, None)
         findings.append(Finding("policy", True, f"profile {policy.profile}, approvers {', '.join(policy.approvers) or 'nobody'}"))
-        findings += [Finding("policy", False, remark) for remark in policies.remarks(policy, _with_slack(tools).catalogue)]
+        findings += [Finding("policy", False, remark) for remark in policies.remarks(policy, with_slack(tools, policy).catalogue)]
         findings.append(Finding("tools", True, f"{len(tools.catalogue)} tools"))
     except ConfigurationError as fault:
         findings.append(Finding("policy and tools", False, str(fault)))
@@ -62,14 +61,6 @@ async def _collect(data: Path | None) -> list[Finding]:
     async for finding in _slack(settings, policy):
         findings.append(finding)
     return findings
-
-
-def _with_slack(tools: Registry) -> Registry:
-    from handlers.slack_tools import slack_tools
-
-    for each in slack_tools(None):
-        tools.add(each)
-    return tools
 
 
 def _demo_slack(settings: Settings, data: Path) -> Settings:

@@ -14,6 +14,7 @@ from bot.core import notation, policy
 from bot.core.catalogue import Catalogue
 from bot.core.estimate import order_line
 from bot.core.plan import Plan, digest, numbered
+from bot.core.policy import Policy
 from bot.core.validation import validate
 from bot.core.wording import sentence
 from bot.errors import ConfigurationError
@@ -28,7 +29,7 @@ def check_plan(file: Path, data: Path | None, *, as_json: bool) -> int:
 
     settings = load(data)
     rules = read_policy(settings.policy)
-    catalogue, digests = asyncio.run(_tools(settings))
+    catalogue, digests = asyncio.run(_tools(settings, rules))
     try:
         plan = numbered(_read_plan(file, catalogue))
     except notation.NotationError as fault:
@@ -72,10 +73,10 @@ def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
         raise ConfigurationError(f"{file}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from fault
 
 
-async def _tools(settings: Settings) -> tuple[Catalogue, dict[str, Any]]:
+async def _tools(settings: Settings, rules: Policy) -> tuple[Catalogue, dict[str, Any]]:
     from handlers.slack_tools import slack_tools
 
-    from bot.app import registry
+    from bot.app import registry, with_slack
 
     tools = registry(settings, None)
     for each in slack_tools(None):
@@ -123,7 +124,7 @@ def check_policy(file: Path | None, data: Path | None) -> int:
 
     settings = load(data)
     rules = read_policy(file or settings.policy)
-    catalogue, _ = asyncio.run(_tools(settings))
+    catalogue, _ = asyncio.run(_tools(settings, rules))
     for remark in policy.remarks(rules, catalogue):
         console.print(f"remark: {remark}", markup=False)
     console.print(f"ok: profile {rules.profile}, {len(rules.approvers)} approver entries, {len(rules.rules)} rules", markup=False)

@@ -39,31 +39,40 @@ _HIDES = re.compile(
     r"|color:(?:transparent|rgba\([^)]*,0(?:\.0+)?\)))"
 )
 _PALE = re.compile(r"(?:^|;)color:(?:white|#fff(?:fff)?|rgb\(255,255,255\))(?:;|!|$)")
-_OPENS = re.compile(r"<(?P<close>/?)(?P<name>[a-zA-Z][a-zA-Z0-9]*)")
-_NOT_NESTED = frozenset(
-    (
-        *("area", "base", "br", "col", "embed", "hr", "img", "input", "link", "meta", "param", "source", "track", "wbr"),
-        *("p", "li", "dt", "dd", "tr", "td", "th", "thead", "tbody", "tfoot", "option", "optgroup"),
-    )
+_NESTING = re.compile(
+    r"<(/?)(?!(?:area|base|br|col|embed|hr|img|input|link|meta|param|source|track|wbr"
+    r"|p|li|dt|dd|tr|td|th|thead|tbody|tfoot|option|optgroup)[\s/>])[a-z]",
+    re.IGNORECASE,
 )
 _AT_RULE = re.compile(r"@[^{};]*(?:;|\{(?:[^{}]|\{[^{}]*\})*\})")
 _RULE = re.compile(r"([^{}]+)\{([^{}]*)\}")
 _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 
 
-def html_text(html: str) -> tuple[str, str]:
-    """Title and visible text, one line per block. Raises `ToolFailed` for a page that nests too deeply to be read in bounded time."""
+def read(html: str, base: str) -> tuple[str, str, list[tuple[str, str]]]:
+    """Title, visible text with one line per block, and the first links that lead to web pages, as words and absolute address.
+
+    Raises `ToolFailed` for a page that nests too deeply to be read in bounded time.
+    """
     _check_depth(html)
     tree = LexborHTMLParser(html.replace(_BREAK, " ").replace("\0", " "))
     heading = tree.css_first("title")
     title = line(_folded(heading.text()), 200) if heading else ""
     _prune(tree)
+    return title, _text(tree), _links(tree, base)
+
+
+def html_text(html: str) -> tuple[str, str]:
+    """Title and visible text; see `read`."""
+    title, text, _ = read(html, "")
+    return title, text
+
+
+def _text(tree: LexborHTMLParser) -> str:
     body = tree.body
-    if body is None:
-        return title, ""
-    words = _folded(unescape(_broken_up(body.html or "")))
+    words = _folded(unescape(_broken_up((body.html or "") if body else "")))
     lines = (part.strip() for part in words.split(_BREAK))
-    return title, "\n".join(part for part in lines if part)
+    return "\n".join(part for part in lines if part)
 
 
 def _broken_up(html: str) -> str:
@@ -74,11 +83,8 @@ def _broken_up(html: str) -> str:
     return _TAG.sub("", _CELL.sub(" ", html))
 
 
-def html_links(html: str, base: str) -> list[tuple[str, str]]:
-    """Words and absolute address of the first links that can be seen and lead to a web page, each address once."""
-    _check_depth(html)
-    tree = LexborHTMLParser(html)
-    _prune(tree)
+def _links(tree: LexborHTMLParser, base: str) -> list[tuple[str, str]]:
+    """Each address once."""
     found: dict[str, str] = {}
     for node in tree.css("a[href]")[:MOST_LOOKED_AT]:
         words = line(_folded(node.text()), 120)
@@ -95,9 +101,8 @@ def html_links(html: str, base: str) -> list[tuple[str, str]]:
 
 def _check_depth(html: str) -> None:
     depth = 0
-    for tag in _OPENS.finditer(html):
-        if tag["name"].lower() not in _NOT_NESTED:
-            depth = max(0, depth - 1) if tag["close"] else depth + 1
+    for tag in _NESTING.finditer(html):
+        depth = max(0, depth - 1) if tag[1] else depth + 1
         if depth > DEEPEST:
             raise ToolFailed("The page nests its parts too deeply to be read.")
 
@@ -126,7 +131,8 @@ def _drop(node: LexborNode) -> None:
 def _hidden_by_sheets(tree: LexborHTMLParser) -> list[str]:
     """Selectors that the page's style sheets hide always; rules for print, narrow screens and the like are left out."""
     sheets = _COMMENT.sub("", "\n".join(node.text() for node in tree.css("style")))[:200_000]
-    return [selector.strip() for selector, style in _RULE.findall(_AT_RULE.sub("", sheets)) if _HIDES.search(_plain(style))][:200]
+    hidden = [selector.strip() for selector, style in _RULE.findall(_AT_RULE.sub("", sheets)) if _HIDES.search(_plain(style))]
+    return list(dict.fromkeys(hidden))[:100]
 
 
 def _selected(tree: LexborHTMLParser, selector: str) -> list[LexborNode]:

@@ -21,7 +21,7 @@ from bot.errors import ToolFailed
 from bot.tools.addresses import AddressRefused, Gate, web_url
 from bot.tools.context import ToolContext
 from bot.tools.definition import Preview, Tool, tool
-from bot.tools.pages import html_links, html_text
+from bot.tools.pages import read
 from bot.tools.sanitize import line
 
 LARGEST = 2_000_000  # bytes of a body, unpacked
@@ -209,9 +209,8 @@ def _page(answer: Answer) -> Page:
     about = {"url": str(answer.url), "status": answer.status, "content_type": answer.content_type}
     if answer.content_type not in ("text/html", "application/xhtml+xml"):
         return Page(**about, title="", text=text)
-    title, words = html_text(text)
-    links = [Link(text=label, url=address) for label, address in html_links(text, str(answer.url))]
-    return Page(**about, title=title, text=words, links=links)
+    title, words, links = read(text, str(answer.url))
+    return Page(**about, title=title, text=words, links=[Link(text=label, url=address) for label, address in links])
 
 
 def _decoded(answer: Answer) -> str | None:

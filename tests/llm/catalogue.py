@@ -32,7 +32,7 @@ TOOLS: Catalogue = {
         spec("http.request", "execute", "Send any request.", None, method=METHOD, url="string", headers_=HEADERS, json_={}),
         spec("slack.post_message", "send", "Send a message to a channel.", {"ts": "string"}, channel="string", text="string"),
         spec("slack.read_channel", "read", "Read what was said in a channel.", {"text": "string"}, channel="string", limit_="integer"),
-        spec("slack.read_thread", "read", "Read the thread of the ask.", {"text": "string"}),
+        spec("slack.read_thread", "read", "Read a thread.", {"text": "string"}, channel="string", thread_ts="string"),
         spec("text.summarize", "read", "Make a text shorter.", {"summary": "string"}, text="string", sentences_="integer"),
         spec("time.wait", "read", "Wait.", {"waited_s": "number"}, seconds="number"),
         spec("time.now", "read", "Tell the time.", {"iso": "string"}),

@@ -24,6 +24,8 @@ def steps(reply: Draft) -> list[str]:
 
 READ = "read: files.read path=notes/today.md"
 SUM = 'summary: text.summarize text="{{read.text}}"'
+LINK = "https://example.slack.com/archives/C0OPS/p1796047200000100"
+THREAD = 'thread: slack.read_thread channel=C0OPS thread_ts="1796047200.000100"'
 UNDERSTOOD = {
     "read notes/today.md": [READ],
     "open notes/today.md": [READ],
@@ -102,11 +104,11 @@ UNDERSTOOD = {
     "post “早安” to #日本語": ["post: slack.post_message channel=#日本語 text=早安"],
     "tell #ops that the build is green": ['post: slack.post_message channel=#ops text="The build is green"'],
     'tell #ops "done"': ["post: slack.post_message channel=#ops text=done"],
-    "let #ops know that we ship, then wait": None,
     "post to #general: all is well": ['post: slack.post_message channel=#general text="All is well"'],
     "read #ops": ["messages: slack.read_channel channel=#ops"],
-    "read the thread, then summarize it": ["thread: slack.read_thread", 'summary: text.summarize text="{{thread.text}}"'],
-    "summarize the thread": ["thread: slack.read_thread", 'summary: text.summarize text="{{thread.text}}"'],
+    f"read the thread {LINK}, then summarize it": [THREAD, 'summary: text.summarize text="{{thread.text}}"'],
+    f"read {LINK}?thread_ts=1796047200.000100&cid=C0OPS": [THREAD],
+    f"summarize <{LINK}>": [THREAD, 'summary: text.summarize text="{{thread.text}}"'],
     "wait 30 seconds": ["wait: time.wait seconds=30"],
     "wait for 5 minutes": ["wait: time.wait seconds=300"],
     "wait a minute, then tell #ops that it is time": [
@@ -126,7 +128,7 @@ UNDERSTOOD = {
 }
 
 
-@pytest.mark.parametrize("ask", [ask for ask, wanted in UNDERSTOOD.items() if wanted])
+@pytest.mark.parametrize("ask", UNDERSTOOD)
 async def test_phrase_becomes_the_plan(ask: str) -> None:
     reply = await draft(ask)
     assert steps(reply) == UNDERSTOOD[ask]
@@ -146,6 +148,7 @@ NOT_UNDERSTOOD = {
     "if a.md is empty then delete it": (["if a.md is empty", "then delete it"], ""),
     "post the summary of a.md to #ops tomorrow": (["post the summary of a.md to #ops tomorrow"], ""),
     "read carefully": (["read carefully"], ""),
+    "read the thread": (["read the thread"], ""),
     "search for everything that matters": (["search for everything that matters"], 'search for "everything that matters"'),
     "Supprime les branches périmées du dépôt « été » 🧹": (["Supprime les branches périmées du dépôt « été » 🧹"], ""),
     "古いファイルを消して": (["古いファイルを消して"], ""),

@@ -100,10 +100,8 @@ class Names(AbstractResolver):
     async def resolve(self, host: str, port: int = 0, family: socket.AddressFamily = socket.AF_INET) -> list[ResolveResult]:
         if host not in self.names:
             raise OSError("no such name")
-        return [
-            ResolveResult(hostname=host, host=address, port=port, family=socket.AF_INET6 if ":" in address else socket.AF_INET, proto=0, flags=0)
-            for address in self.names[host]
-        ]
+        kinds = {address: socket.AF_INET6 if ":" in address else socket.AF_INET for address in self.names[host]}
+        return [ResolveResult(hostname=host, host=address, port=port, family=kind, proto=0, flags=0) for address, kind in kinds.items()]
 
     async def close(self) -> None:
         return None

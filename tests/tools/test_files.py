@@ -24,7 +24,8 @@ from tests.tools.test_paths import HOSTILE
 def root(tmp_path: Path) -> Path:
     """A folder with a few files, beside one with a longer name that must stay closed."""
     folder = tmp_path / "ws"
-    for name, text in {"notes/today.md": "one\ntwo Cache\n", "notes/old.md": "cache\n", "plan.txt": "x", ".env": "KEY=1", ".git/config": "c"}.items():
+    texts = {"notes/today.md": "one\ntwo Cache\n", "notes/old.md": "cache\n", "plan.txt": "x", ".env": "KEY=1", ".git/config": "c"}
+    for name, text in texts.items():
         (folder / name).parent.mkdir(parents=True, exist_ok=True)
         (folder / name).write_text(text)
     (tmp_path / "ws-evil").mkdir()
@@ -309,7 +310,7 @@ async def test_pipes_and_sockets_neither_block_nor_work(files: Registry, root: P
         ("files.read", {"path": "none.md"}, "'none.md': there is no such file"),
     ],
 )
-async def test_mistakes_are_told_without_a_path_of_the_host(files: Registry, root: Path, tool: str, args: dict[str, str], says: str) -> None:
+async def test_mistakes_are_told_without_host_paths(files: Registry, root: Path, tool: str, args: dict[str, str], says: str) -> None:
     with pytest.raises(ToolFailed, match=says) as failed:
         await call(files, tool, **args)
 

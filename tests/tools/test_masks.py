@@ -130,10 +130,10 @@ def test_values_are_masked_by_the_names_of_their_fields_too() -> None:
     assert redacted(shown) == shown
 
 
-@pytest.mark.parametrize("text", ["a:" * 50_000, "://" * 40_000, "password=" * 12_000, "eyJ" * 40_000, "-----BEGIN PRIVATE KEY-----" * 4000])
-def test_no_text_makes_masking_slow(text: str) -> None:
+@pytest.mark.parametrize("part", ["a:", "://", "password=", "password = '", "eyJ", "sk-", "bearer ", "-----BEGIN PRIVATE KEY-----"])
+def test_no_text_makes_masking_slow(part: str) -> None:
     start = time.monotonic()
 
-    redact(text)
+    redact(part * (120_000 // len(part)))
 
-    assert time.monotonic() - start < 5
+    assert time.monotonic() - start < 30

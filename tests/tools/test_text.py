@@ -29,7 +29,7 @@ def test_short_texts_stay_as_they_are() -> None:
 
 
 def test_picked_sentences_keep_their_order_and_words() -> None:
-    text = "\n".join(f"Sentence {number} is about the cache and the login page." if number % 7 == 0 else f"Filler {number}." for number in range(60))
+    text = "\n".join(f"Sentence {at} is about the cache and the login page." if at % 7 == 0 else f"Filler {at}." for at in range(60))
 
     chosen = pick(text, 4).splitlines()
 
@@ -79,7 +79,7 @@ def test_no_text_makes_it_slow(text: str) -> None:
 
     pick(text, 20)
 
-    assert time.monotonic() - start < 20
+    assert time.monotonic() - start < 30
 
 
 async def test_the_tool_says_that_no_model_wrote_it() -> None:

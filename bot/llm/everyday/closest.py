@@ -40,5 +40,5 @@ def _near(word: str, others: Iterable[str]) -> float:
 def _alike(word: str, other: str) -> float:
     if word == other or (len(word) > 3 and (word.startswith(other) or other.startswith(word))):
         return 1.0
-    ratio = SequenceMatcher(None, word, other).ratio()
+    ratio = SequenceMatcher(None, word, other).ratio() if len(word) > 3 else 0.0
     return ratio if ratio >= ALIKE else 0.0

@@ -9,6 +9,9 @@ SLACK_ADDRESS = re.compile(r"<(https?://[^|>\s]+)(?:\|[^>]*)?>", re.IGNORECASE)
 CHANNEL = r"<#[A-Z0-9]+(?:\|[^>]*)?>|#\w[\w-]*"
 CHANNEL_ONLY = re.compile(rf"(?:the )?(?:channel )?(?P<name>{CHANNEL})(?: channel)?", re.IGNORECASE)
 SLACK_CHANNEL = re.compile(r"<#([A-Z0-9]+)(?:\|([^>]*))?>", re.IGNORECASE)
+THREAD_LINK = re.compile(
+    r"https://[^/\s]+/archives/(?P<channel>[CGD][A-Z0-9]+)/p(?P<s>\d{10})(?P<us>\d{6})(?:\?(?:\S*&)?thread_ts=(?P<root>\d+\.\d+)\S*)?"
+)
 BARE_FILES = frozenset({"readme", "license", "makefile", "dockerfile", "changelog", "todo", "notice"})
 HOST = re.compile(r"(?:www\.)?[\w-]+(?:\.[\w-]+)*\.(?:com|org|net|io|dev|example|edu|gov|info)(?:/\S*)?", re.IGNORECASE)
 
@@ -18,6 +21,12 @@ def url_of(place: str) -> str | None:
     if match := SLACK_ADDRESS.fullmatch(place):
         return match[1].replace("&amp;", "&")
     return place if ADDRESS_ONLY.fullmatch(place) else None
+
+
+def thread_of(url: str) -> dict[str, str] | None:
+    """Channel and root of the thread that a link to a message names; None for any other address."""
+    match = THREAD_LINK.fullmatch(url)
+    return {"channel": match["channel"], "thread_ts": match["root"] or f"{match['s']}.{match['us']}"} if match else None
 
 
 def channel_of(place: str) -> str | None:

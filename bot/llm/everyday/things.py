@@ -7,7 +7,7 @@ import re
 
 from bot.core.plan import Step
 from bot.llm.everyday.clauses import QUOTED, split_weakly, unquoted
-from bot.llm.everyday.places import channel_of, is_path, url_of
+from bot.llm.everyday.places import channel_of, is_path, thread_of, url_of
 from bot.llm.everyday.scene import TEXTS, NotRead, Scene
 
 NAMED = {
@@ -35,6 +35,7 @@ THE = re.compile(r"(?:the|that|this|these|those|its|their|my|our) (?:whole |shor
 SUMMARY_OF = re.compile(r"(?:(?:a|the|one) )?(?:short |brief |quick )?summary of (?P<thing>.+)", re.IGNORECASE | re.DOTALL)
 CONTENTS_OF = re.compile(r"the (?:contents?|text) of (?P<path>.+)", re.IGNORECASE)
 THE_THREAD = re.compile(r"(?:the|this) thread", re.IGNORECASE)
+THREAD_WORDS = re.compile(r"^(?:the |this )?(?:thread|conversation|message)(?: at| of)? (?=<?https?:)", re.IGNORECASE)
 FILE_WORD = re.compile(r"^(?:the )?(?:file|document|doc) (?=\S)", re.IGNORECASE)
 
 
@@ -85,12 +86,13 @@ def _a(kind: str) -> str:
 def opened(place: str, scene: Scene) -> Scene:
     """The scene with a read of a file, an address or a channel."""
     place = place.strip()
-    if url := url_of(place):
-        return scene.add("web.fetch", "fetch", url=url)
+    if url := url_of(THREAD_WORDS.sub("", place)):
+        thread = thread_of(url)
+        return scene.add("slack.read_thread", "thread", **thread) if thread else scene.add("web.fetch", "fetch", url=url)
     if channel := channel_of(place):
         return scene.add("slack.read_channel", "messages", channel=channel)
     if THE_THREAD.fullmatch(place):
-        return scene.add("slack.read_thread", "thread")
+        raise NotRead("which thread? Copy the link of its first message: read the thread https://…")
     return scene.add("files.read", "read", path=path_of(place))
 
 
