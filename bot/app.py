@@ -96,11 +96,10 @@ def with_slack(tools: Registry, policy: Policy) -> Registry:
     return tools
 
 
-async def open_deps(settings: Settings, *, now: Any = utc_now) -> Deps:
+async def open_deps(settings: Settings, chosen: Roles, *, now: Any = utc_now) -> Deps:
     """Everything but Slack. Close the store when done."""
     bell = Bell()
     policy = read_policy(settings.policy)
-    chosen = roles(settings)
     tools = registry(settings, chosen.client)
     return Deps(
         settings=settings,
@@ -138,8 +137,8 @@ def lock(settings: Settings) -> IO[str] | None:
 class App:
     """The running bot."""
 
-    def __init__(self, deps: Deps, slack: Slack, held: IO[str] | None) -> None:
-        self.deps, self.slack, self.held = deps, slack, held
+    def __init__(self, deps: Deps, slack: Slack, *, client: ModelClient | None, held: IO[str] | None) -> None:
+        self.deps, self.slack, self.client, self.held = deps, slack, client, held
         self.supervisor = Supervisor(deps)
         self.presenter = Presenter(deps, slack)
         self.bolt = build_app(deps.settings, slack)
@@ -151,12 +150,13 @@ class App:
     async def start(cls, settings: Settings, *, now: Any = utc_now) -> "App":
         """Build and connect. Raises `ConfigurationError` for anything that the person who started it can mend."""
         held = lock(settings)
-        deps = await open_deps(settings, now=now)
+        chosen = roles(settings)
+        deps = await open_deps(settings, chosen, now=now)
         try:
             slack = await open_slack(settings, deps.policy)
             for each in slack_tools(slack):
                 deps.tools.add(each)
-            app = cls(deps, slack, held)
+            app = cls(deps, slack, client=chosen.client, held=held)
             register(app.bolt, deps, slack)
             app.side = [
                 deps.tasks.start(app.supervisor.run(), name="supervisor"),
@@ -191,6 +191,8 @@ class App:
         await self.deps.tasks.close(grace_s=1)
         await self.deps.tools.close()
         await self.deps.store.close()
+        if self.client is not None:
+            await self.client.close()
         if self.held is not None:
             self.held.close()
         log.info("stopped")

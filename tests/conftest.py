@@ -18,6 +18,15 @@ PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy"
 KEPT = ("PULLCORD_CHROMIUM", "PULLCORD_REQUIRE_BROWSER")
 
 
+def pytest_addoption(parser: pytest.Parser) -> None:
+    parser.addoption("--regenerate", action="store_true", default=False, help="write golden files anew, to be read by a person")
+
+
+@pytest.fixture
+def regenerate(request: pytest.FixtureRequest) -> bool:
+    return bool(request.config.getoption("--regenerate", default=False))
+
+
 @pytest.fixture(autouse=True)
 def _own_environment(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     """No key, no token, no proxy, no `.env` of the person who runs the tests."""

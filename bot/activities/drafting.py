@@ -34,10 +34,15 @@ async def draft(deps: Deps, run_id: str) -> None:
     earlier = [_as_draft(attempt) for attempt in snapshot.attempts]
     for number in range(len(rounds) + 1, deps.policy.limits.rounds + 1):
         reply = await _round(deps, snapshot, tuple(earlier))
-        last = number >= deps.policy.limits.rounds or reply.planner == "offline"
+        last = number >= deps.policy.limits.rounds or reply.planner == "offline" or _cannot(reply)
         if await _record(deps, snapshot, reply, number=len(earlier) + 1, last=last):
             return
         earlier.append(reply)
+
+
+def _cannot(reply: Draft) -> bool:
+    """The planner says that the tools cannot do it: asking once more changes nothing."""
+    return any(fault.field == "cannot" for fault in reply.faults)
 
 
 def _as_draft(attempt: Attempt) -> Draft:
@@ -58,7 +63,8 @@ async def _round(deps: Deps, snapshot: Snapshot, earlier: tuple[Draft, ...]) -> 
         reply = await deps.planner.draft(brief)
     except ModelFault as fault:
         log.warning("planner_gave_nothing", kind=fault.kind, planner=deps.planner.name)
-        return Draft(raw=fault.raw, faults=(Fault(says=str(fault)),), planner=deps.planner.name)
+        spent = {"tokens_in": fault.tokens_in, "tokens_out": fault.tokens_out}
+        return Draft(raw=fault.raw, faults=(Fault(says=str(fault)),), planner=deps.planner.name, **spent)
     if reply.plan is None or reply.faults:
         return reply
     plan = numbered(reply.plan)

@@ -74,13 +74,9 @@ def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
 
 
 async def _tools(settings: Settings, rules: Policy) -> tuple[Catalogue, dict[str, Any]]:
-    from handlers.slack_tools import slack_tools
-
     from bot.app import registry, with_slack
 
-    tools = registry(settings, None)
-    for each in slack_tools(None):
-        tools.add(each)
+    tools = with_slack(registry(settings, None), rules)
     return tools.catalogue, tools.digests()
 
 

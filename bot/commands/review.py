@@ -137,13 +137,23 @@ def _expire(conn: Connection, *, deps: Deps, run_id: str) -> bool:
     run = runs.get(conn, run_id)
     if run.deadline is None or run.deadline > deps.now():
         return False
-    data = {"was": run.status, "reason": run.reason, "until": run.deadline, "revision": run.revision, "deadline": None}
-    posts = [*audit_post(deps.audit_place, run_id), *_tell_expired(run)]
+    data: dict[str, Any] = {"was": run.status, "reason": run.reason, "until": run.deadline, "deadline": None}
+    event, posts = Event.EXPIRED, [*audit_post(deps.audit_place, run_id), *_tell_expired(run)]
+    if run.status is RunStatus.IN_REVIEW and _silence_releases(conn, deps, run):
+        event, posts = Event.RELEASED, [*audit_post(deps.audit_place, run_id)]
+        data |= {"revision": run.revision, "digest": run.digest, "risk": run.risk, "approved": run.digest}
     try:
-        door.change(conn, run_id, Event.EXPIRED, actor="clock", at=deps.now(), data=data, tell=posts)
+        door.change(conn, run_id, event, actor="clock", at=deps.now(), data=data, tell=posts)
     except NotAllowed:  # somebody decided between the look and the turn: then there is nothing to expire
         return False
-    return True
+    return event is Event.EXPIRED
+
+
+def _silence_releases(conn: Connection, deps: Deps, run: Run) -> bool:
+    """May this plan go on because nobody answered? Only if every step reads by the tools' own word, and the policy says so (P9)."""
+    plan, _, tool_digests = runs.revision(conn, run.id, run.revision)
+    same = all(deps.tools.digests().get(name) == value for name, value in tool_digests.items())
+    return same and policy.evaluate(plan, deps.tools.catalogue, deps.policy).silence_releases
 
 
 def _tell_expired(run: Run) -> list[NewPost]:

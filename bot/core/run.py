@@ -113,6 +113,7 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.PLANNING, E.EXPIRED): S.EXPIRED,  # a question that nobody answered
     (S.IN_REVIEW, E.APPROVAL_GIVEN): S.IN_REVIEW,
     (S.IN_REVIEW, E.APPROVED): S.QUEUED,
+    (S.IN_REVIEW, E.RELEASED): S.QUEUED,  # nobody answered, every step only reads, and policy lets such a plan go on
     (S.IN_REVIEW, E.BREAKPOINT_SET): S.IN_REVIEW,
     (S.IN_REVIEW, E.CANCELLED): S.CANCELLED,
     (S.IN_REVIEW, E.EXPIRED): S.EXPIRED,

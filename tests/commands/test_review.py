@@ -165,3 +165,22 @@ async def test_fifty_clicks_at_the_same_time_start_one_run(deps: Deps) -> None:
 
     assert len([each for each in outcomes if isinstance(each, Run)]) == 1
     assert {each.kind for each in outcomes if isinstance(each, Refused)} == {"late_approved"}
+
+
+READS_MAY_GO_ON = "profile: team\napprovers: ['@ops-leads']\ntools:\n  'test.*': {mode: ask}\ntimers:\n  low: {expire: 5m, then: approve}\n"
+
+
+@pytest.mark.parametrize(("plan", "becomes"), [("test.look name=a", RunStatus.QUEUED), ("test.change name=a", RunStatus.EXPIRED)])
+async def test_silence_may_release_reads_and_never_an_effect(tmp_path: Path, clock: Clock, plan: str, becomes: RunStatus) -> None:
+    deps = await open_parts(tmp_path, clock=clock, policy_text=READS_MAY_GO_ON)
+    try:
+        run = await in_review(deps, plan)
+        clock.advance(hours=5)
+        await review.expire(deps)
+
+        snapshot = await runs.snapshot(deps, run.id, entries=True)
+        assert snapshot.run.status is becomes
+        assert not snapshot.approvals
+        assert snapshot.entries[-1].actor == "clock"
+    finally:
+        await close_parts(deps)

@@ -31,7 +31,7 @@ NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 EXPECTED = {
     "planning": "attempted question_asked question_answered planned>in_review released>queued plan_refused>refused plan_failed>failed "
     "cancelled>cancelled expired>expired",
-    "in_review": "approval_given approved>queued breakpoint_set cancelled>cancelled expired>expired",
+    "in_review": "approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired",
     "queued": "started>running pause_asked>paused stop_asked>stopped breakpoint_set",
     "running": "step_started pause_asked>pausing held>pausing stop_asked>stopping steps_done>answering breakpoint_set STEPS",
     "pausing": "pause_asked settled>paused resumed>running stop_asked>stopping breakpoint_set STEPS",

@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bot.core.run import Event
 from tests.doubles.town import Message, find_button, run_id_in, text_of
+from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall
 
 def touch(name: str) -> None:
@@ -144,10 +145,15 @@ async def test_a_breakpoint_is_set_from_the_card(hall: Hall) -> None:
     option = next(o for o in select["options"] if o["value"].endswith(".b"))
     body = {"channel": "#ops", "message_ts": card["ts"], "block_id": block["block_id"], "action_id": select["action_id"]}
     await hall.people.call("POST", "/people/member/actions", {**body, "selected_option": option})
+    await eventually(lambda: _has_breakpoint(hall, run_id), "the breakpoint to be on record")
     touch("a.open")
 
     found = await hall.until(run_id, "paused")
     assert (found.run.reason, found.run.held_step) == ("breakpoint", "b")
+
+
+async def _has_breakpoint(hall: Hall, run_id: str) -> bool:
+    return (await hall.show(run_id)).run.breakpoints == ("b",)
 
 
 async def test_a_confirm_names_its_filling_and_refuse_asks_why(hall: Hall) -> None:
@@ -174,7 +180,7 @@ async def test_a_confirm_lets_the_step_run(hall: Hall) -> None:
 
     await hall.until(run_id, "succeeded")
     await hall.person("approver2").press("Confirm", card, "#ops")
-    await hall.person("approver2").told("not confirmed")
+    await hall.person("approver2").told("is done")
 
 
 async def test_values_too_long_for_the_card_are_confirmed_on_their_last_page_by_one_who_has_opened_them_all(hall: Hall) -> None:

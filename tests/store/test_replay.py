@@ -70,7 +70,7 @@ class Walk:
 
     def _facts(self, event: Event) -> dict[str, object]:
         draw = self.draw.draw
-        if event in (Event.PLANNED, Event.RELEASED) or (event is Event.RESUMED and draw(st.booleans())):
+        if event in (Event.PLANNED, Event.RELEASED):
             return self._revise()
         if event is Event.HELD:
             return {

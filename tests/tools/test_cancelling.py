@@ -177,7 +177,7 @@ async def test_a_blocking_tool_times_out_and_keeps_its_slot_until_it_ends(open_r
 
     with pytest.raises(TimedOut):
         await registry.call("t.blocks", {}, context(), timeout_s=0.1)
-    assert registry.stuck == ("t.blocks",)
+    assert "t.blocks" in registry.stuck
     with pytest.raises(NotStarted, match="no thread was free"):
         await registry.call("t.heeds", {}, context(), timeout_s=0.1)
 
@@ -188,7 +188,8 @@ async def test_a_blocking_tool_times_out_and_keeps_its_slot_until_it_ends(open_r
 
 
 async def test_an_abandoned_tool_is_not_heard_any_more(open_registry: Open) -> None:
-    go, ended, said = threading.Event(), threading.Event(), []
+    go, ended = threading.Event(), threading.Event()
+    said: list[str] = []
 
     @tool(name="t.speaks", effect="read", description="d")
     def speaks(args: Nothing, ctx: ToolContext) -> None:

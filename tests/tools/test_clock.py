@@ -24,7 +24,8 @@ async def test_waiting_takes_its_time_and_says_how_far_it_is() -> None:
 
 
 async def test_waiting_ends_at_once_when_cancelled() -> None:
-    registry, said = Registry(clock_tools()), []
+    registry = Registry(clock_tools())
+    said: list[str] = []
     waiting = asyncio.create_task(registry.call("time.wait", {"seconds": 3600}, context(said)))
 
     async def spoken() -> bool:

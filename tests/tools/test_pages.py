@@ -105,7 +105,11 @@ def test_deep_nesting_is_refused_in_bounded_time(tag: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "part", ["<div>x</div>", "<p>x", "<li>x", "<td>x", "<a href=/x>y</a>", "<br>", "<!--", "<pre>", "<style>.a{display:none}</style>", "{}@media{"]
+    "part",
+    [
+        *("<div>x</div>", "<p>x", "<li>x", "<td>x", "<a href=/x>y</a>", "<br>", "<!--", "<pre>x</pre>", "{}@media{"),
+        *("<style>.a{display:none}</style>", "<style>@media{}</style>", '<img title="', "<p "),
+    ],
 )
 def test_long_flat_pages_are_read_in_bounded_time(part: str) -> None:
     page = part * (1_000_000 // len(part))
