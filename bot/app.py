@@ -13,9 +13,6 @@ from typing import IO, Any
 
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
-from handlers.presenter import Presenter
-from handlers.register import register
-from handlers.slack_tools import slack_tools
 
 from bot import schedule
 from bot.bell import Bell
@@ -36,7 +33,10 @@ from bot.supervisor import Supervisor
 from bot.tasks import Tasks
 from bot.tools.builtin import builtin_tools
 from bot.tools.registry import Registry, load_file
+from handlers.presenter import Presenter
+from handlers.register import register
 from handlers.slack import Slack, build_app, connect, open_slack, unconnected
+from handlers.slack_tools import slack_tools
 
 log = structlog.get_logger()
 
@@ -167,6 +167,8 @@ class App:
         except BaseException:
             await deps.tasks.close()
             await deps.store.close()
+            if held is not None:
+                held.close()
             raise
         log.info("connected", team=slack.team_id, planner=deps.planner.name, tools=len(deps.tools.catalogue))
         return app

@@ -117,7 +117,8 @@ class Message:
 
     text: str
     actor: str
-    team: str
+    team: str  # the author's own; in a shared channel it may be another one than ours
+    workspace: str
     channel: str
     ts: str
     thread_ts: str | None = None
@@ -132,7 +133,7 @@ class Message:
     @property
     def event_key(self) -> str:
         """One key for one text, however many events tell of it (mention and message, redelivery, broadcast)."""
-        return f"{self.team}:{self.channel}:{self.ts}"
+        return f"{self.workspace}:{self.channel}:{self.ts}"
 
     @property
     def place(self) -> Place:
@@ -245,6 +246,7 @@ def message(body: Json, *, bot_user_id: str) -> Message | None:
         text=text,
         actor=event["user"],
         team=event.get("user_team") or event.get("team") or body.get("team_id") or "",
+        workspace=body.get("team_id") or "",
         channel=event["channel"],
         ts=event["ts"],
         thread_ts=event.get("thread_ts") if event.get("thread_ts") != event["ts"] else None,

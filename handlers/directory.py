@@ -55,10 +55,13 @@ class Directory:
         self._clock = clock
         self._kept: dict[str, tuple[float, Any]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._forgot = clock() - AT_THE_CLICK_S
 
     def forget(self) -> None:
-        """Ask anew next time."""
-        self._kept.clear()
+        """Ask anew next time. Not more often than every few seconds: who presses in vain again and again must not use up Slack's limits."""
+        if self._clock() - self._forgot >= AT_THE_CLICK_S:
+            self._forgot = self._clock()
+            self._kept.clear()
 
     async def member(self, user_id: str, team_id: str = "", *, within_s: float = AT_THE_CLICK_S) -> Member:
         """The person as the rules know them, from facts at most `within_s` old. `team_id`: where the click came from, if it said so."""

@@ -4,10 +4,10 @@ from bot import runs
 from bot.core import policy
 from bot.core.policy import Member
 from bot.core.run import Run, RunStatus
-from handlers import context, controls, scenes, sight
+from handlers import context, controls, scenes, sight, whisper
 from handlers.context import Press
 from handlers.desk import Desk
-from handlers.views import home
+from handlers.views import home, notes
 from handlers.views.scene import Scene
 
 MOST_SHOWN = 25
@@ -25,7 +25,8 @@ async def on_pause_all(desk: Desk, press: Press) -> None:
 
 
 async def on_open(desk: Desk, press: Press) -> None:
-    """Open is a link; Slack tells of the press all the same."""
+    """Open: where the run stands, with the way to its card. A button without a link has to be answered."""
+    await whisper.tell(desk.slack, press.place, notes.status(await scenes.of_run(desk, press.target.run)))
 
 
 async def publish(desk: Desk, actor: str, team: str) -> None:

@@ -37,7 +37,7 @@ async def ask(desk: Desk, said: Message) -> Run | None:
         desk.deps,
         ask=said.text,
         who=who,
-        team=said.team,
+        team=said.workspace,
         channel=said.channel,
         thread_ts=said.root,
         source_ts=said.ts,

@@ -25,6 +25,7 @@ from handlers.directory import Directory
 
 log = structlog.get_logger()
 
+TOKEN_TWICE = "As you gave `client` as well"  # bolt finds the token in the environment too, and says that it will not use it
 COMMANDS = ("plan", "pause", "resume", "stop", "cord")
 
 
@@ -109,12 +110,13 @@ async def connect(app: AsyncApp, settings: Settings) -> AsyncSocketModeHandler:
     """Open the socket and return its handler; end it with `close_async()`. ConfigurationError if Slack refuses the app token."""
     if settings.slack_app_token is None:
         raise ConfigurationError("SLACK_APP_TOKEN: needed for Socket Mode; make an app-level token with connections:write")
-    handler = AsyncSocketModeHandler(app, settings.slack_app_token.get_secret_value())
+    token = settings.slack_app_token.get_secret_value()
     try:
-        await handler.connect_async()  # type: ignore[no-untyped-call]
+        await app.client.apps_connections_open(app_token=token)  # the SDK itself would try a wrong token for ever
     except SlackApiError as refused:
-        await handler.close_async()  # type: ignore[no-untyped-call]
         raise ConfigurationError(f"SLACK_APP_TOKEN: Slack says {refused.response['error']}") from refused
+    handler = AsyncSocketModeHandler(app, token)
+    await handler.connect_async()  # type: ignore[no-untyped-call]
     return handler
 
 
@@ -144,6 +146,8 @@ class _ToStructlog(logging.Handler):
     """The SDK's own log lines go where ours go."""
 
     def emit(self, record: logging.LogRecord) -> None:
+        if record.getMessage().startswith(TOKEN_TWICE):
+            return
         log.log(record.levelno, "slack_library", source=record.name, says=record.getMessage(), exc_info=record.exc_info or None)
 
 

@@ -76,6 +76,7 @@ def child_environment(data: Path, *, policy: Path | None, tools: list[Path]) -> 
     environment["PULLCORD_DATABASE_URL"] = f"sqlite:///{(data / 'pullcord.db').resolve()}"
     environment["PULLCORD_FILES"] = str((data / "files").resolve())
     environment[PARENT] = str(os.getpid())
+    environment.setdefault("PULLCORD_LOG", "warning")  # the terminal is for the greeting and for what goes wrong
     if tools:
         environment["PULLCORD_TOOLS"] = os.pathsep.join(str(path.resolve()) for path in tools)
     return environment

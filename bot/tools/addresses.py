@@ -121,5 +121,3 @@ class Gate(AbstractResolver):
 def refused(host: str) -> AddressRefused:
     """The refusal in words."""
     return AddressRefused(f"{line(host, 80)} is inside our own network or not a public address; an admin can allow such a host by name.")
-
-

@@ -152,14 +152,17 @@ async def _one(gate: Gate, method: str, url: URL, *, headers: Mapping[str, str],
 async def _session(gate: Gate) -> AsyncIterator[aiohttp.ClientSession]:
     """A client that shares nothing with the environment or with other requests."""
     connector = aiohttp.TCPConnector(resolver=gate, socket_factory=gate.open, use_dns_cache=False, force_close=True)
-    async with aiohttp.ClientSession(
-        connector=connector,
-        cookie_jar=aiohttp.DummyCookieJar(),
-        trust_env=False,
-        timeout=aiohttp.ClientTimeout(total=None, sock_connect=10),
-        headers={"User-Agent": "Pullcord/0.1"},
-    ) as session:
-        yield session
+    try:
+        async with aiohttp.ClientSession(
+            connector=connector,
+            cookie_jar=aiohttp.DummyCookieJar(),
+            trust_env=False,
+            timeout=aiohttp.ClientTimeout(total=None, sock_connect=10),
+            headers={"User-Agent": "Pullcord"},
+        ) as session:
+            yield session
+    finally:
+        await gate.close()
 
 
 async def _read(response: aiohttp.ClientResponse) -> bytes:

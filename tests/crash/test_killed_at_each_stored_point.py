@@ -120,7 +120,7 @@ async def _drive_to_the_end(town: People, bot: Bot, store: Database, folder: Pat
             await _settle(town, snapshot, folder)
         return snapshot if snapshot.run.status in FINAL and bot.deaths else None
 
-    return await eventually(probe, "the run to end", within_s=60)
+    return await eventually(probe, "the run to end", within_s=150)
 
 
 async def _press_if_shown(town: People, label: str) -> bool:

@@ -67,7 +67,11 @@ class Play:
     async def run(self, lines: list[str]) -> str:
         """Play all lines; the transcript."""
         for line in lines:
-            await self._line(line)
+            try:
+                await self._line(line)
+            except AssertionError as fault:
+                fault.add_note("\n".join([f"at: {line}", *await self._all()]))
+                raise
         await self._settled()
         return "\n".join([*self.looks, *await self._all()]) + "\n"
 

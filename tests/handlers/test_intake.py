@@ -4,12 +4,12 @@ import asyncio
 
 from bot.activities.drafting import draft
 from bot.commands import review
-from bot.core.drafts import Brief, Draft
+from bot.core.drafts import Brief, Draft, Question
 from bot.core.run import RunStatus
 from bot.llm.offline import OfflinePlanner
 from tests.doubles.clock import Clock
 from tests.doubles.parts import APPROVER
-from tests.doubles.town import run_id_in, text_of
+from tests.doubles.town import buttons, run_id_in, text_of
 from tests.handlers.conftest import Hall, MakeHall
 
 BOT = "<@U0PULLCORD>"
@@ -234,3 +234,43 @@ async def test_ask_again_makes_one_new_run_however_often_it_is_pressed(hall: Hal
     found = await hall.runs()
     assert [run.ask for run in found] == ["test.change name=a"] * 2
     assert found[0].thread_ts == found[1].thread_ts
+
+
+class AskingPlanner:
+    """Asks back once, then plans what it was told."""
+
+    name = "asking"
+
+    async def draft(self, brief: Brief) -> Draft:
+        if not brief.answers:
+            return Draft(raw="?", question=Question(says="Which one is meant?", choices=("test.change name=a", "test.change name=b")))
+        return await OfflinePlanner().draft(brief.model_copy(update={"ask": brief.answers[-1]}))
+
+
+async def test_a_question_is_answered_by_a_lettered_button_and_asks_nothing_any_more(make_hall: MakeHall) -> None:
+    hall = await make_hall(planner=AskingPlanner())
+    requester, member = hall.person("requester"), hall.person("member")
+    await requester.command("#ops", "/plan", "change the thing")
+    question = await requester.card("#ops", "B")
+
+    await member.press("B", question, "#ops")
+    await member.told("not taken as the answer")
+    await requester.press("B", question, "#ops")
+
+    card = await requester.card("#ops", "Approve")
+    await hall.settled()
+    assert "Changes b" in text_of(card)
+    asked = next(m for m in await requester.everything("#ops") if m["ts"] == question["ts"])
+    assert buttons(asked) == []
+    await requester.press("A", question, "#ops")
+    await requester.told("out of date")
+
+
+async def test_a_question_is_answered_by_a_reply_of_the_requester(make_hall: MakeHall) -> None:
+    hall = await make_hall(planner=AskingPlanner())
+    requester = hall.person("requester")
+    await requester.command("#ops", "/plan", "change the thing")
+    question = await requester.card("#ops", "B")
+
+    await requester.say("#ops", "test.change name=c", thread_ts=question["thread_ts"])
+    assert "Changes c" in text_of(await requester.card("#ops", "Approve"))

@@ -3,6 +3,7 @@
 import asyncio
 from typing import Any
 
+from bot.core.policy import DEMO_POLICY
 from bot.core.run import Event
 from tests.doubles.town import buttons, find_button, run_id_in, text_of
 from tests.doubles.waiting import eventually
@@ -200,3 +201,20 @@ async def test_our_own_fault_is_an_apology_with_the_number_that_stands_in_the_lo
     await hall.person("approver").press("Approve", card, "#ops")
 
     assert "F-" in text_of(await hall.person("approver").told("Something broke in Pullcord"))
+
+
+async def test_a_review_in_two_places_is_one_review_and_both_cards_are_kept_true(make_hall: MakeHall) -> None:
+    hall = await make_hall(policy=DEMO_POLICY.replace("review: [thread]", 'review: [thread, "#approvals"]'))
+    run_id, _ = await reviewed(hall)
+    approver = hall.person("approver")
+    there = await approver.card("#approvals", "Approve")
+    assert run_id in text_of(there)
+    await approver.press("Approve", there, "#approvals")
+
+    await hall.until(run_id, "succeeded")
+    for channel in ("#ops", "#approvals"):
+        await approver.read(channel, "Approved: ")
+    await hall.settled()
+    cards = [m for channel in ("#ops", "#approvals") for m in await approver.everything(channel) if "Approved: " in text_of(m)]
+    assert len(cards) == 2
+    assert all("Approve" not in buttons(card) for card in cards)
