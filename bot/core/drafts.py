@@ -23,7 +23,7 @@ class Fault(BaseModel):
 
     def __str__(self) -> str:
         place = " · ".join(part for part in (f"step {self.step}" if self.step else "", self.field or "") if part)
-        return (f"{place}: " if place else "") + self.says + (f"; {self.fix}" if self.fix else "")
+        return (f"{place}: " if place else "") + (f"{self.says.removesuffix('.')}; {self.fix}" if self.fix else self.says)
 
 
 class Question(BaseModel):

@@ -29,6 +29,7 @@ ID = re.compile(r"[A-Za-z][A-Za-z0-9_-]*")
 TOOL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 OWN = frozenset({"after", "timeout", "on_failure", "retries"})
 GOAL_LIMIT = 230
+MOST_IN_GOAL = 4  # steps that a goal made from the steps names
 FIRST_LINE = re.compile(
     r'(?:[A-Za-z][A-Za-z0-9_-]*:\s*)?[A-Za-z_][\w-]*(?:\.[\w-]+)+(?=\s*(?:;|$)|\s+(?:[\w.-]+=|"[^"]*"=|!break\b|--\s))'
 )
@@ -242,7 +243,8 @@ def _kinds(schema: Any, root: Mapping[str, Any], depth: int = 0) -> set[str]:
 def _goal(steps: Collection[Step]) -> str:
     """What the steps are about, in words made from tools and literal arguments."""
     words = [" ".join(filter(None, (step.tool.rpartition(".")[2].replace("_", " "), _object(step)))) for step in steps]
-    goal = visible(", then ".join(words)).replace("\n", " ")
+    shown = words if len(words) <= MOST_IN_GOAL else [*words[: MOST_IN_GOAL - 1], f"{len(words) - MOST_IN_GOAL + 1} more steps"]
+    goal = visible(" and ".join([", ".join(shown[:-1]), shown[-1]] if len(shown) > 1 else shown)).replace("\n", " ")
     return cut(goal[:1].upper() + goal[1:], GOAL_LIMIT)
 
 

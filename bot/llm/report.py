@@ -1,18 +1,15 @@
 """The plain report: what the steps did and returned, written by code. It stands where no model writes the answer, or one failed to."""
 
-import json
-from typing import Any
-
-from bot.core.catalogue import Catalogue
+from bot.core import findings
+from bot.core.catalogue import Catalogue, Effect
 from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.core.run import StepStatus
-from bot.core.snapshot import Answer, Observation, Snapshot, StepState
+from bot.core.snapshot import Answer, Snapshot, StepState
 from bot.core.wording import sentence
 
 EXCERPT = 1500  # characters of one quoted result
 ALL_EXCERPTS = 8000  # of all together; later ones are left out
-TEXT_FIELDS = ("summary", "text", "answer", "value")  # the part of a result that people want to read
 ENDINGS = {
     StepStatus.FAILED: "Failed",
     StepStatus.SKIPPED: "Skipped",
@@ -35,7 +32,7 @@ def report(snapshot: Snapshot, catalogue: Catalogue, *, tokens_in: int = 0, toke
         if state is None:
             continue
         lines.append(_line(step, state, catalogue))
-        excerpt = _excerpt(state.observation) if step in done and state.observation and _is_wanted(step, done) else ""
+        excerpt = _excerpt(step, state, catalogue) if step in done and _is_wanted(step, done) else ""
         if excerpt and len(excerpt) <= room:
             room -= len(excerpt)
             lines += ["> " + line for line in excerpt.splitlines()]
@@ -47,7 +44,7 @@ def _line(step: Step, state: StepState, catalogue: Catalogue) -> str:
     done = state.status is StepStatus.SUCCEEDED
     words = did(step, state, catalogue, done=done)
     if done:
-        says = state.observation.says if state.observation else ""
+        says = state.observation.says if state.observation and state.observation.says != "done" else ""
         return f"{state.number} · {words}{f': {says}' if says else ''} [{state.number}]"
     why = "it was started, and nothing tells how it ended" if state.status is StepStatus.IN_DOUBT else state.error
     return f"{state.number} · {ENDINGS[state.status]}: {words}{f' ({why})' if why else ''}"
@@ -66,26 +63,12 @@ def _is_wanted(step: Step, done: list[Step]) -> bool:
     return step.tool.startswith("text.") or not any(step.id in other.needs for other in done)
 
 
-def _excerpt(observation: Observation) -> str:
-    """What the step returned, for people: its text, or its entries one a line; empty if it returned nothing to read."""
-    text = _readable(observation.value)
-    if len(text) <= EXCERPT:
-        return text
-    return f"{cut(text, EXCERPT)}\n({len(text):,} characters in all)"
-
-
-def _readable(value: Any) -> str:
-    if isinstance(value, str):
-        return value.strip()
-    if isinstance(value, list):
-        return "\n".join(item if isinstance(item, str) else json.dumps(item, ensure_ascii=False) for item in value)
-    if not isinstance(value, dict):
-        return "" if value in (None, True) else str(value)
-    field = next((name for name in TEXT_FIELDS if isinstance(value.get(name), str) and value[name].strip()), None)
-    if field:
-        return str(value[field]).strip()
-    lists = [item for item in value.values() if isinstance(item, list)]
-    if len(lists) == 1:
-        return _readable(lists[0])
-    plain = {name: item for name, item in value.items() if isinstance(item, str | int | float) and not isinstance(item, bool)}
-    return "\n".join(f"{name}: {item}" for name, item in plain.items())
+def _excerpt(step: Step, state: StepState, catalogue: Catalogue) -> str:
+    """What the step found out, for people; of a step that changed or sent something only a text, since its line tells the rest."""
+    if state.observation is None or findings.echoes(state.observation.value, state.args or step.args):
+        return ""
+    spec = catalogue.get(step.tool)
+    if (spec is None or spec.effect is not Effect.READ) and not findings.text_of(state.observation.value):
+        return ""
+    text = findings.finding(state.observation.value)
+    return text if len(text) <= EXCERPT else f"{cut(text, EXCERPT)}\n({len(text):,} characters in all)"

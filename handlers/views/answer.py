@@ -9,11 +9,12 @@ requester, once.
 import re
 from collections.abc import Iterator
 
-from bot.core import citations, splitting
+from bot.core import citations, findings, splitting
 from bot.core.characters import utf16, visible
+from bot.core.plan import Step
 from bot.core.run import StepStatus
 from bot.core.snapshot import Answer, StepState
-from handlers.views import blocks, held_card, words
+from handlers.views import blocks, held_card, receipts, words
 from handlers.views.scene import Block, Card, Element, Scene
 from handlers.views.text import count, fallback, joined, one_line, ping, plain
 
@@ -165,8 +166,8 @@ def plain_report(scene: Scene) -> Card:
         state = words.state_of(scene, step)
         pending.append([blocks.said(_report_line(scene, state))])
         wanted = step in finished and (step.tool.startswith("text.") or not any(step.id in other.needs for other in finished))
-        excerpt = held_card.finding(state.observation, EXCERPT) if wanted and state.observation else ""
-        if excerpt and excerpt != "nothing" and utf16(excerpt) <= room:
+        excerpt = _excerpt(scene, step, state) if wanted else ""
+        if excerpt and utf16(excerpt) <= room:
             room -= utf16(excerpt)
             elements += [blocks.bullets(pending), blocks.quote(blocks.said(excerpt))]
             pending = []
@@ -180,12 +181,20 @@ def plain_report(scene: Scene) -> Card:
     return Card(text, [blocks.rich(who), blocks.rich(*elements), blocks.context(origin)])
 
 
+def _excerpt(scene: Scene, step: Step, state: StepState) -> str:
+    """What a finished step found out. Of a step that changed or sent something its line tells enough: what it returned is a receipt."""
+    value = state.observation.value if state.observation else None
+    tells = receipts.only_reads(scene, step) or findings.text_of(value)
+    return held_card.boxed(findings.finding(value), EXCERPT) if tells and not findings.echoes(value, state.args or step.args) else ""
+
+
 def _report_line(scene: Scene, state: StepState) -> str:
     step = scene.plan.step(state.id)
     done = state.status is StepStatus.SUCCEEDED
     named = words.numbered(scene, step, done=done)
     if done:
-        return f"{named}: {one_line(state.observation.says, 100)}" if state.observation and state.observation.says else named
+        came = receipts.came_back(state)
+        return f"{named}: {one_line(came, 100)}" if came else named
     ended = citations.ENDINGS.get(state.status, "which has not run").removeprefix("which ").removeprefix("is ").removeprefix("was ")
     why = f" ({one_line(state.error, 150)})" if state.error else ""
     return f"{named}: {ended}{why}"

@@ -125,7 +125,7 @@ def _risk(scene: Scene, entry: Entry) -> str:
     level = words.grade_of(scene, step).level if step else words.level_of(scene)
     symbol, word = words.RISK[level].split(" ", 1)
     count, needed = entry.data.get("count"), entry.data.get("needed")
-    progress = f", {int(count)} of {int(needed)}" if count and needed else ""
+    progress = f", approval {int(count)} of {int(needed)}" if count and needed else ""
     return f"{symbol} {words.lowered(word)}{progress}"
 
 

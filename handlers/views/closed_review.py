@@ -4,7 +4,8 @@ These cards are only ever redrawn, and a redraw notifies nobody; so people who a
 """
 
 from bot.core.ids import short
-from bot.core.run import Event, Hold, RunStatus
+from bot.core.plan import Step
+from bot.core.run import Event, Hold, RunStatus, StepStatus
 from bot.core.snapshot import Approval
 from handlers.views import blocks, ids, record, words
 from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, Block, Card, Element, Scene
@@ -28,8 +29,10 @@ def approved(scene: Scene, given: list[Approval]) -> Card:
     numbers = {2: "two", 3: "three"}
     state = "Approved" if len(given) == 1 else f"Approved by {numbers.get(len(given), str(len(given)))}"
     who = listed(f"{ping(one.actor)}, {date(one.at, now=scene.now)}" for one in given)
-    later = [step.number for step in scene.plan.steps if words.grade_of(scene, step).confirms]
-    asks = f"; step {listed(map(str, later))} asks once more before it runs" if later else ""
+    later = [step.number for step in scene.plan.steps if _still_asks(scene, step)]
+    one = len(later) == 1
+    asks = f"; {'step' if one else 'steps'} {listed(map(str, later))} {'asks' if one else 'ask'} once more before {'it runs' if one else 'they run'}"
+    asks = asks if later else ""
     digest = f"digest `{short(scene.run.digest)}`" if scene.run.digest else ""
     sentence = blocks.section(f"By {who}. {_now(scene)}{asks}.")
     text = f"Approved: {scene.run.id} revision {scene.run.revision} by {listed(ping(one.actor) for one in given)}"
@@ -111,6 +114,12 @@ def _folded(
 
 def _run_link(scene: Scene) -> str:
     return words.card_link(scene, "run", "run card") if scene.links.get("run") else ""
+
+
+def _still_asks(scene: Scene, step: Step) -> bool:
+    """Will this step ask once more, with its real values?"""
+    waits = words.state_of(scene, step).status is StepStatus.PENDING and not scene.run.is_final
+    return waits and words.grade_of(scene, step).confirms
 
 
 def _now(scene: Scene) -> str:

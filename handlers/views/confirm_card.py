@@ -10,13 +10,14 @@ from typing import Any
 
 from bot.core.ids import short
 from bot.core.plan import Step
-from bot.core.run import Event, Hold, RunStatus
+from bot.core.run import Event, Hold, RunStatus, StepStatus
 from bot.core.snapshot import Entry
 from handlers.views import blocks, filling, ids, record, step_lines, words
 from handlers.views.scene import NO_OFFERS, OFFER_CHANGE_ARGUMENTS, Block, Card, Element, Scene
 from handlers.views.text import date, date_element, escape, fallback, is_person, joined, outside, ping, ranges
 
 Values = Mapping[str, Any]
+STARTED = {StepStatus.FAILED: "failed", StepStatus.IN_DOUBT: "is in doubt", StepStatus.CANCELLED: "was cancelled", StepStatus.SKIPPED: "was left out"}
 SETTLING = (Event.CONFIRMED, Event.CONFIRM_REFUSED, Event.EXPIRED, Event.STOP_ASKED)
 
 
@@ -133,7 +134,17 @@ def _confirmed(scene: Scene, step: Step, digest: str, entry: Entry) -> Card:
     state = "Confirmed by two" if len(said) == 2 else "Confirmed"
     names = " and ".join(ping(one.actor) for one in said) or ping(entry.actor)
     text = f"Confirmed: {scene.run.id} step {step.number} by {names}"
-    return _folded(scene, step, digest, f"{words.YES} {state}", text, [blocks.section(f"By {who}. The step runs with these values.")])
+    return _folded(scene, step, digest, f"{words.YES} {state}", text, [blocks.section(f"By {who}. {_ran(scene, step)}")])
+
+
+def _ran(scene: Scene, step: Step) -> str:
+    """What a confirmed step has come to by now."""
+    status = words.state_of(scene, step).status
+    if status is StepStatus.SUCCEEDED:
+        return "The step ran with these values."
+    if status in (StepStatus.PENDING, StepStatus.RUNNING):
+        return "The run ended before the step started." if scene.run.is_final else "The step runs with these values."
+    return f"The step was started with these values and {STARTED.get(status, 'ended')}."
 
 
 def _refused(scene: Scene, step: Step, digest: str, entry: Entry) -> Card:

@@ -24,10 +24,12 @@ def ended_card(scene: Scene, *, offers: frozenset[str] = NO_OFFERS, plain: bool 
 def succeeded(scene: Scene, *, plain: bool = False) -> Card:
     """Every step that had to is done, and the answer stands in the thread."""
     done = len(receipts.with_status(scene, StepStatus.SUCCEEDED))
-    state = f"{done} of {count(len(scene.plan.steps), 'step')}"
-    answer = words.card_link(scene, "answer", "Answer ↓") + " in this thread." if scene.snapshot.answer else ""
+    left_out = len(receipts.with_status(scene, StepStatus.SKIPPED))
+    state = f"{done} of {count(len(scene.plan.steps), 'step')}{f', {left_out} left out' if left_out else ''}"
+    answer = words.card_link(scene, "answer", "Answer ↓") + " in this thread." if scene.snapshot.answer and done else ""
+    named = f"{words.YES} Done" if done else f"{words.CLOSED} Ended"
     made = [
-        blocks.header(f"{words.YES} Done · {state}"),
+        blocks.header(f"{named} · {state}"),
         words.goal(scene),
         words.id_line(scene, words.approved_by(scene)),
         blocks.section(f"{_finished(scene)} {answer}".strip()),
@@ -35,7 +37,7 @@ def succeeded(scene: Scene, *, plain: bool = False) -> Card:
         receipts.step_log(scene, plain=plain),
         blocks.context(_spent(scene)),
     ]
-    return Card(joined(f"Done: {scene.run.id}", state, "the answer is in the thread" if answer else ""), made)
+    return Card(joined(f"{'Done' if done else 'Ended'}: {scene.run.id}", state, "the answer is in the thread" if answer else ""), made)
 
 
 def failed(scene: Scene, offers: frozenset[str] = NO_OFFERS, *, plain: bool = False) -> Card:

@@ -6,6 +6,7 @@ needed is pinged by a note of its own (`notes`), never from here.
 
 from collections.abc import Callable
 
+from bot.core import findings
 from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.core.run import Event, Hold
@@ -279,12 +280,8 @@ def _found(scene: Scene, step: Step) -> list[Block]:
 
 
 def finding(observation: Observation, limit: int = LONGEST_FINDING) -> str:
-    """What a step returned as people read it: its text if it has one, else its value; cut, and said so."""
-    value = observation.value
-    if isinstance(value, dict):
-        value = next((value[key] for key in ("summary", "text", "note", "answer") if isinstance(value.get(key), str)), value)
-    text = arguments.readable(value).strip()
-    return boxed(text or "nothing", limit)
+    """What a step returned as people read it, cut, and said so."""
+    return boxed(findings.finding(observation.value).strip() or "nothing", limit)
 
 
 def boxed(text: str, limit: int) -> str:

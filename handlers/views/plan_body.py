@@ -126,7 +126,7 @@ def _kind_block(scene: Scene, level: Level, steps: list[Step]) -> Block:
 def _kind_words(scene: Scene, steps: list[Step], tool: str, number: int) -> str:
     first = next(step for step in steps if step.tool == tool)
     example = words.lowered(words.does(scene, first))
-    return f"1 × {example}  " if number == 1 else f"{number} × such as: {example}  "
+    return f"1 × {example}  " if number == 1 else f"{number} × the like of: {example}  "
 
 
 def order(scene: Scene) -> list[Block]:

@@ -10,6 +10,7 @@ from bot.core.catalogue import Effect
 from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.core.run import StepStatus
+from bot.core.snapshot import StepState
 from handlers.views import arguments, blocks, words
 from handlers.views.scene import Block, Element, Scene
 from handlers.views.text import count, duration, one_line, outside, ranges
@@ -60,9 +61,15 @@ def _entry(scene: Scene, step: Step, status: StepStatus) -> list[Element]:
         return [blocks.said(f"{named}{_ran_for(scene, step)}{', it only reads' if only_reads(scene, step) else '; look at the target'}")]
     if status is StepStatus.FAILED and state.error:
         return [blocks.said(f"{named}: "), blocks.literal(one_line(state.error, 200))]
-    if status is StepStatus.SUCCEEDED and state.observation and state.observation.says:
-        return [blocks.said(f"{named}: {outside(state.observation.says, 100)}")]
+    if status is StepStatus.SUCCEEDED and (came := came_back(state)):
+        return [blocks.said(f"{named}: {outside(came, 100)}")]
     return [blocks.said(named)]
+
+
+def came_back(state: StepState) -> str:
+    """What a step returned in a few words; nothing if they say no more than that it is done."""
+    says = state.observation.says if state.observation else ""
+    return "" if says == "done" else says
 
 
 def _ran_for(scene: Scene, step: Step) -> str:
@@ -98,7 +105,7 @@ def what_was_done(scene: Scene) -> Block:
             blocks.line(blocks.said("Nothing is known to have been changed or sent." if doubtful else "Nothing was changed or sent."))
         )
     listed = "; ".join(words.does(scene, step, done=True) for step in done[:4])
-    more = f"; {count(len(done) - 4, 'more')}" if len(done) > 4 else ""
+    more = f"; and {len(done) - 4} more" if len(done) > 4 else ""
     return blocks.rich(blocks.line(blocks.strong("What was done: "), blocks.said(f"{listed}{more}.")))
 
 

@@ -56,7 +56,7 @@ function finish(key) {
 
 // Gives the focus back to the control that was pressed last, if it is still there.
 export function refocus() {
-  const node = held && nodesOf(held)[0];
+  const node = held ? nodesOf(held)[0] : undefined;
   node?.focus({ preventScroll: true });
   return Boolean(node);
 }
