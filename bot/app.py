@@ -6,8 +6,10 @@ somebody to answer it. Stop is that ladder downwards: no new clicks, no new step
 
 import asyncio
 import fcntl
+from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
@@ -20,13 +22,11 @@ from bot.core import policy as policies
 from bot.core.drafts import Planner
 from bot.core.ids import new_run_id
 from bot.core.policy import Policy
+from bot.core.snapshot import Synthesizer
 from bot.deps import Deps
 from bot.errors import ConfigurationError
-from bot.llm.client import ModelClient
 from bot.llm.offline import OfflinePlanner
-from bot.llm.planner import ModelPlanner
-from bot.llm.synthesizer import Synthesizer
-from bot.llm.worker import summarize
+from bot.llm.report import Reporter
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.supervisor import Supervisor
@@ -57,32 +57,37 @@ def read_policy(path: Path | None) -> Policy:
     return policies.parse(text, source=str(path))
 
 
+Summarize = Callable[[str, int], Awaitable[str]]
+
+
+async def _nothing() -> None:
+    """There is nothing to close."""
+
+
 @dataclass(frozen=True)
 class Roles:
-    """Who plans and who writes the answer: a model, or our own rules where there is none."""
+    """Who plans, who writes the answer, who summarizes: a model, or our own rules where there is none."""
 
     planner: Planner
     synthesizer: Synthesizer
-    client: ModelClient | None
+    summarize: Summarize | None = None
+    close: Callable[[], Awaitable[None]] = _nothing
 
 
 def roles(settings: Settings) -> Roles:
-    """The roles that the settings choose."""
+    """The roles that the settings choose. A bot without a model does not wait for a model's library to load."""
     if not settings.model_planner:
-        return Roles(OfflinePlanner(), Synthesizer(client=None), None)
-    client = ModelClient(settings)
-    return Roles(ModelPlanner(client), Synthesizer(client=client), client)
+        return Roles(OfflinePlanner(), Reporter())
+    from bot.llm import client, planner, synthesizer, worker
+
+    model = client.ModelClient(settings)
+    return Roles(planner.ModelPlanner(model), synthesizer.Synthesizer(client=model), partial(worker.summarize, model), model.close)
 
 
-def registry(settings: Settings, client: ModelClient | None) -> Registry:
+def registry(settings: Settings, summarize: Summarize | None = None) -> Registry:
     """The built-in tools and those of the files that the settings name, without Slack's."""
-
-    async def by_model(text: str, sentences: int) -> str:
-        assert client is not None
-        return await summarize(client, text, sentences)
-
     settings.files_root.mkdir(parents=True, exist_ok=True)
-    tools = Registry(builtin_tools(files_root=settings.files_root, summarize=by_model if client else None), grace_s=settings.grace_s / 2)
+    tools = Registry(builtin_tools(files_root=settings.files_root, summarize=summarize), grace_s=settings.grace_s / 2)
     for path in settings.tool_paths:
         for each in load_file(path):
             tools.add(each)
@@ -100,7 +105,7 @@ async def open_deps(settings: Settings, chosen: Roles, *, now: Any = utc_now) ->
     """Everything but Slack. Close the store when done."""
     bell = Bell()
     policy = read_policy(settings.policy)
-    tools = registry(settings, chosen.client)
+    tools = registry(settings, chosen.summarize)
     return Deps(
         settings=settings,
         store=await Database.open(settings.database_url, on_change=bell.ring),
@@ -137,8 +142,8 @@ def lock(settings: Settings) -> IO[str] | None:
 class App:
     """The running bot."""
 
-    def __init__(self, deps: Deps, slack: Slack, *, client: ModelClient | None, held: IO[str] | None) -> None:
-        self.deps, self.slack, self.client, self.held = deps, slack, client, held
+    def __init__(self, deps: Deps, slack: Slack, *, roles: Roles, held: IO[str] | None) -> None:
+        self.deps, self.slack, self.roles, self.held = deps, slack, roles, held
         self.supervisor = Supervisor(deps)
         self.presenter = Presenter(deps, slack)
         self.bolt = build_app(deps.settings, slack)
@@ -156,7 +161,7 @@ class App:
             slack = await open_slack(settings, deps.policy)
             for each in slack_tools(slack):
                 deps.tools.add(each)
-            app = cls(deps, slack, client=chosen.client, held=held)
+            app = cls(deps, slack, roles=chosen, held=held)
             register(app.bolt, deps, slack)
             app.side = [
                 deps.tasks.start(app.supervisor.run(), name="supervisor"),
@@ -193,8 +198,7 @@ class App:
         await self.deps.tasks.close(grace_s=1)
         await self.deps.tools.close()
         await self.deps.store.close()
-        if self.client is not None:
-            await self.client.close()
+        await self.roles.close()
         if self.held is not None:
             self.held.close()
         log.info("stopped")

@@ -25,6 +25,8 @@ async def on_refuse(desk: Desk, press: Press) -> None:
     target = press.target
 
     async def form() -> modals.View:
+        who = await desk.slack.directory.member(press.actor, press.team)
+        await controls.may_refuse(desk.deps, target.run, *_named(target), who=who)
         return reasons.refuse_form(await scenes.of_run(desk, target.run), target)
 
     await modals.open_filled(desk, press, form)

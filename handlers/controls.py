@@ -88,6 +88,8 @@ async def on_happened(desk: Desk, press: Press) -> None:
     target = press.target
 
     async def form() -> modals.View:
+        who = await desk.slack.directory.member(press.actor, press.team)
+        await controls.may_settle(desk.deps, target.run, _step(press), who=who)
         return reasons.happened_form(await scenes.of_run(desk, target.run), target)
 
     await modals.open_filled(desk, press, form)

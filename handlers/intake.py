@@ -68,7 +68,7 @@ async def on_ask_again(desk: Desk, press: Press) -> None:
     """The same words once more, in the same thread: a fresh plan and a fresh review. One press, one run."""
     run = await runs.get(desk.deps, press.target.run)
     who = await desk.slack.directory.member(press.actor, press.team)
-    await intake.open_run(
+    again = await intake.open_run(
         desk.deps,
         ask=run.ask,
         who=who,
@@ -78,6 +78,8 @@ async def on_ask_again(desk: Desk, press: Press) -> None:
         source_ts=None,
         event_key=f"{run.team}:again:{run.id}",
     )
+    if again is None:
+        raise Refused("asked_again", run=run.id)
 
 
 async def on_form_sent(desk: Desk, sent: Submission) -> None:

@@ -11,7 +11,8 @@ from collections.abc import Callable
 
 import structlog
 
-from bot import outbox
+from bot import outbox, runs
+from bot.core.run import RunStatus
 from bot.core.snapshot import Post
 from bot.deps import Deps
 from bot.errors import Unavailable
@@ -28,6 +29,8 @@ LOOK_PACE_S = 0.1  # rings of a burst are heard together
 POSTS_PER_MINUTE = 60  # one a second in each channel, after a short burst
 POSTS_BURST = 5
 GRACE_S = 3.0
+TICK_S = 5.0  # a card of a run at work is never much older
+AT_WORK = frozenset({RunStatus.RUNNING, RunStatus.PAUSING, RunStatus.STOPPING})
 LINKED = frozenset({"review", "confirm", "answer"})  # the run card says where these stand
 
 
@@ -45,6 +48,7 @@ class Presenter:
         self._posting: set[str] = set()
         self._linked: set[str] = set()  # runs whose card must name a message that stands since a moment
         self._work: set[asyncio.Task[None]] = set()
+        self._next_tick = 0.0
         self._closing = False
         self._looking = asyncio.Lock()
 
@@ -96,6 +100,7 @@ class Presenter:
         rest_s = self._post_waiting(await outbox.waiting(deps))
         stale = await outbox.stale(deps)
         stale += await self._to_be_linked(stale)
+        stale += await self._at_work(stale)
         for post in await self._redrawer.choose(stale):
             if post.card == "run":
                 self._linked.discard(post.run)
@@ -106,8 +111,10 @@ class Presenter:
     def _post_waiting(self, waiting: list[Post]) -> float:
         """One task for each channel that has something to be posted and is not at rest."""
         channels: dict[str, list[Post]] = {}
+        carded = {post.run for post in waiting if post.card == "run" and not post.tries}
         for post in waiting:
-            channels.setdefault(post.channel, []).append(post)
+            if post.card != "audit" or post.run not in carded:  # an audit post links to the run's card: that one first
+                channels.setdefault(post.channel, []).append(post)
         now, rest_s = self._clock(), SWEEP_S
         for channel, posts in channels.items():
             rest = max(self._resting.get(channel, 0) - now, self._pace(channel).wait_s)
@@ -141,6 +148,18 @@ class Presenter:
             if all(post.state == "failed" for post in cards):
                 self._linked.discard(run_id)
         return found
+
+    async def _at_work(self, stale: list[Post]) -> list[Post]:
+        """Now and then the cards of runs at work: nothing has changed on them but the time and how far a step is. Only while calls are left."""
+        if self._closing or self._clock() < self._next_tick or not self._redrawer.has_room:
+            return []
+        self._next_tick = self._clock() + TICK_S
+        known = {post.id for post in stale}
+        found: list[Post] = []
+        for run in await runs.live(self._desk.deps):
+            if run.status in AT_WORK:
+                found += [post for post in await outbox.of_run(self._desk.deps, run.id) if post.card == "run" and post.id not in known]
+        return [post for post in found if post.state == "posted"]
 
     def _pace(self, channel: str) -> Budget:
         if channel not in self._paces:

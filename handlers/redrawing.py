@@ -46,6 +46,11 @@ class Redrawer:
         self._drawing: set[int] = set()
         self._replaced: set[int] = set()
 
+    @property
+    def has_room(self) -> bool:
+        """May calls be spent on what nobody waits for?"""
+        return self._budget.left > BURST // 2
+
     async def choose(self, stale: list[Post]) -> list[Post]:
         """Those cards of `stale` that may be drawn now, most wanted first; each counts as being drawn until `draw` has returned."""
         now = self._clock()

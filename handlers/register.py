@@ -14,6 +14,7 @@ import structlog
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
+from bot.core.words import control_word
 from bot.deps import Deps
 from bot.errors import Refused
 from handlers import confirming, context, controls, cord, errors, home, intake, interjections, review, shortcuts
@@ -115,7 +116,7 @@ def _events(app: AsyncApp, desk: Desk) -> None:
             if changed := context.change(body, bot_user_id=us):
                 errors.start(desk, interjections.on_change(desk, changed), place=changed.place, did="edit the ask")
         elif said := context.message(body, bot_user_id=us):
-            errors.start(desk, interjections.on_message(desk, said), place=said.place, did="reply")
+            errors.start(desk, interjections.on_message(desk, said), place=said.place, did=control_word(said.text) or "reply")
 
     async def on_home(body: Json) -> None:
         opened = context.home(body)
@@ -141,7 +142,7 @@ def _sent(desk: Desk, on_sent: Callable[[Desk, Submission], Work]) -> Listener:
     async def listener(ack: AsyncAck, body: Json) -> None:
         await ack()
         sent = context.submission(body, received_at=desk.deps.now())
-        errors.start(desk, on_sent(desk, sent), place=sent.place, did=sent.callback_id)
+        errors.start(desk, on_sent(desk, sent), place=sent.place, did=ids.SENT_AS.get(sent.callback_id, sent.callback_id))
 
     return listener
 

@@ -26,6 +26,8 @@ async def on_cancel(desk: Desk, press: Press) -> None:
     target = press.target
 
     async def form() -> modals.View:
+        who = await desk.slack.directory.member(press.actor, press.team)
+        await review.may_cancel(desk.deps, target.run, target.revision, who=who)
         return reasons.cancel_form(await scenes.of_run(desk, target.run), target.revision or 0)
 
     await modals.open_filled(desk, press, form)

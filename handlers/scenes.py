@@ -48,7 +48,8 @@ async def of_run(desk: Desk, run_id: str) -> Scene:
 
 
 def masked(snapshot: Snapshot) -> Snapshot:
-    """The same run with every secret in it masked: before anything is drawn, since a card cuts texts and half a secret has no shape (C059)."""
+    """The same run with every secret in it masked: before anything is drawn, since a card cuts texts and half a secret has no shape
+    (C059)."""
     plain = snapshot.model_dump(mode="json")
     covered = redacted(plain)
     return snapshot if covered == plain else Snapshot.model_validate(covered)

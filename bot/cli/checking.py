@@ -51,7 +51,7 @@ async def _collect(data: Path | None) -> list[Finding]:
     policy, tools = None, None
     try:
         policy = read_policy(settings.policy)
-        tools = registry(settings, None)
+        tools = registry(settings)
         findings.append(Finding("policy", True, f"profile {policy.profile}, approvers {', '.join(policy.approvers) or 'nobody'}"))
         findings += [Finding("policy", False, remark) for remark in policies.remarks(policy, with_slack(tools, policy).catalogue)]
         findings.append(Finding("tools", True, f"{len(tools.catalogue)} tools"))

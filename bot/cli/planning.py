@@ -76,7 +76,7 @@ def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
 async def _tools(settings: Settings, rules: Policy) -> tuple[Catalogue, dict[str, Any]]:
     from bot.app import registry, with_slack
 
-    tools = with_slack(registry(settings, None), rules)
+    tools = with_slack(registry(settings), rules)
     return tools.catalogue, tools.digests()
 
 

@@ -71,6 +71,12 @@ async def happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, no
     return await _let_go(deps, run_id, Event.HAPPENED, step, who=who, did="settle", change=change, approver=True, facts={"note": note})
 
 
+async def may_settle(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> None:
+    """Raise what `happened` would raise now, so that nobody is asked for words that could only be turned down."""
+    run = await deps.store.read(lambda conn: runs.get(conn, run_id))
+    _must_let_go(deps, run, Event.HAPPENED, step, who=who, did="settle", approver=True)
+
+
 async def not_happened(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run:
     """The step in doubt took no effect; it may run (again)."""
     change = door.StepChange(id=StepId(step))
@@ -105,17 +111,28 @@ async def refuse(deps: Deps, run_id: str, step: str, *, digest8: str, who: polic
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        _must_hold(run, step, Event.CONFIRM_REFUSED, did="refuse")
-        filled = _filling(conn, run_id, step)
-        if not filled.startswith(digest8):
-            raise Refused("confirm_void", run=run_id, step=step)
-        if no := policy.may_decide(deps.policy, who, requester=run.requester):
-            raise Refused(no, run=run_id, step=step, did="refuse")
+        filled = _must_be_refusable(conn, deps, run, step, digest8, who)
         data = {"step": step, "filling": filled, "reason": reason, "deadline": None}
         change = door.StepChange(id=StepId(step), error=f"refused: {reason}" if reason else "refused")
         return _move(conn, deps, run, Event.CONFIRM_REFUSED, who=who, did="refuse", data=data, step=change)
 
     return await deps.store.write(work)
+
+
+async def may_refuse(deps: Deps, run_id: str, step: str, digest8: str, *, who: policy.Member) -> None:
+    """Raise what `refuse` would raise now, so that nobody is asked for a reason that could only be turned down."""
+    await deps.store.read(lambda conn: _must_be_refusable(conn, deps, runs.get(conn, run_id), step, digest8, who))
+
+
+def _must_be_refusable(conn: Connection, deps: Deps, run: Run, step: str, digest8: str, who: policy.Member) -> Digest:
+    """The digest of the filling that may be refused; raises the refusal that fits when it cannot be."""
+    _must_hold(run, step, Event.CONFIRM_REFUSED, did="refuse")
+    filled = _filling(conn, run.id, step)
+    if not filled.startswith(digest8):
+        raise Refused("confirm_void", run=run.id, step=step)
+    if no := policy.may_decide(deps.policy, who, requester=run.requester):
+        raise Refused(no, run=run.id, step=step, did="refuse")
+    return filled
 
 
 async def set_breakpoint(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run:
@@ -158,17 +175,22 @@ async def _let_go(
 ) -> Run:
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        if approver:
-            no = policy.may_approve(deps.policy, who, requester=run.requester, level=Level.LOW)
-        else:
-            no = policy.may_decide(deps.policy, who, requester=run.requester)
-        if no:
-            raise Refused(no, run=run_id, did=did)
-        _must_hold(run, step, event, did=did)
+        _must_let_go(deps, run, event, step, who=who, did=did, approver=approver)
         data = {"step": step, **({"passes": passes} if passes else {}), **(facts or {})}
         return _move(conn, deps, run, event, who=who, did=did, data=data, step=change)
 
     return await deps.store.write(work)
+
+
+def _must_let_go(deps: Deps, run: Run, event: Event, step: str | None, *, who: policy.Member, did: str, approver: bool) -> None:
+    """Raise the refusal that fits when this person may not let this hold go, or the run does not stand there."""
+    if approver:
+        no = policy.may_approve(deps.policy, who, requester=run.requester, level=Level.LOW)
+    else:
+        no = policy.may_decide(deps.policy, who, requester=run.requester)
+    if no:
+        raise Refused(no, run=run.id, did=did)
+    _must_hold(run, step, event, did=did)
 
 
 def _must_hold(run: Run, step: str | None, event: Event, *, did: str) -> None:

@@ -50,6 +50,8 @@ async def answer_question(deps: Deps, run_id: str, *, text: str, who: policy.Mem
         run = runs.get(conn, run_id)
         if no := policy.may_decide(deps.policy, who, requester=run.requester):
             raise Refused(no, run=run_id, did="answer")
+        if run.status is not RunStatus.PLANNING or run.reason is not Hold.QUESTION:
+            raise Refused("moved_on", run=run_id, did="answer")
         data = {"answer": text, "deadline": None}
         return door.change(conn, run_id, Event.QUESTION_ANSWERED, actor=who.id, at=deps.now(), data=data)
 

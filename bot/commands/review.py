@@ -16,7 +16,7 @@ from bot.core.completeness import is_complete
 from bot.core.ids import Digest
 from bot.core.plan import Plan
 from bot.core.risk import Level
-from bot.core.run import Event, NotAllowed, Run, RunStatus
+from bot.core.run import TRANSITIONS, Event, NotAllowed, Run, RunStatus
 from bot.core.snapshot import Approval, NewPost
 from bot.deps import Deps
 from bot.errors import Refused
@@ -103,25 +103,30 @@ async def cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.M
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        if no := policy.may_decide(deps.policy, who, requester=run.requester):
-            raise Refused(no, run=run_id, did="cancel")
-        if revision is not None and revision != run.revision:
-            raise Refused("stale", run=run_id, revision=revision, current=run.revision, did="cancel")
+        _must_be_droppable(deps, run, revision, who)
         data = {"reason": reason, "revision": run.revision, "digest": run.digest, "deadline": None}
-        try:
-            return door.change(
-                conn, run_id, Event.CANCELLED, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, run_id)
-            )
-        except NotAllowed as no_move:
-            raise Refused(_too_late(run), run=run_id, status=run.status, did="cancel") from no_move
+        return door.change(
+            conn, run_id, Event.CANCELLED, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, run_id)
+        )
 
     return await deps.store.write(work)
 
 
-def _too_late(run: Run) -> str:
-    if run.status is RunStatus.CANCELLED:
-        return "late_cancelled"
-    return "already_done" if run.is_final else "already_running"
+async def may_cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.Member) -> None:
+    """Raise what `cancel` would raise now, so that nobody is asked for a reason that could only be turned down."""
+    await deps.store.read(lambda conn: _must_be_droppable(deps, runs.get(conn, run_id), revision, who))
+
+
+def _must_be_droppable(deps: Deps, run: Run, revision: int | None, who: policy.Member) -> None:
+    """Raise the refusal that fits when this person cannot cancel this revision (any more)."""
+    if no := policy.may_decide(deps.policy, who, requester=run.requester):
+        raise Refused(no, run=run.id, did="cancel")
+    if revision is not None and revision != run.revision:
+        raise Refused("stale", run=run.id, revision=revision, current=run.revision, did="cancel")
+    if (run.status, Event.CANCELLED) in TRANSITIONS:
+        return
+    kind = "late_cancelled" if run.status is RunStatus.CANCELLED else "already_done" if run.is_final else "already_running"
+    raise Refused(kind, run=run.id, status=run.status, did="cancel", at=run.updated_at)
 
 
 async def expire(deps: Deps) -> list[str]:

@@ -11,6 +11,7 @@ import re
 from collections.abc import Iterable, Mapping
 from functools import lru_cache
 from typing import Any
+from urllib.parse import urlsplit
 
 import jsonschema
 import referencing
@@ -24,7 +25,7 @@ from bot.core.wording import shown
 
 DEEPEST = 40  # lists and objects within each other
 NO_DOCUMENTS: referencing.Registry[Any] = referencing.Registry()
-FORMATS = jsonschema.Draft202012Validator.FORMAT_CHECKER
+FORMATS = jsonschema.FormatChecker(["date", "date-time", "email", "ipv4", "ipv6", "regex", "time", "uuid"])
 WANTED = {
     "string": "a text",
     "integer": "a whole number",
@@ -73,6 +74,13 @@ class _Same:
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, _Same) and other.schema is self.schema
+
+
+@FORMATS.checks("uri", raises=ValueError)
+def _is_uri(value: object) -> bool:
+    """Scheme and place; jsonschema's own check would bring in a grammar that takes seconds to load."""
+    parts = urlsplit(value) if isinstance(value, str) else None
+    return parts is None or bool(parts.scheme and (parts.netloc or parts.path) and " " not in str(value))
 
 
 @lru_cache(maxsize=1_000)

@@ -104,6 +104,8 @@ def _argument(step: Step, spec: ToolSpec, path: str) -> str:
         if not isinstance(value, Mapping) or part not in value:
             return _default(spec, path, name)
         value = value[part]
+    if find(value) and name in ("name", "id"):
+        return "something named later"
     if find(value):
         return f"{'an' if name[:1] in 'aeiou' else 'a'} {name} named later"
     return shown(value)

@@ -72,3 +72,11 @@ def _excerpt(step: Step, state: StepState, catalogue: Catalogue) -> str:
         return ""
     text = findings.finding(state.observation.value)
     return text if len(text) <= EXCERPT else f"{cut(text, EXCERPT)}\n({len(text):,} characters in all)"
+
+
+class Reporter:
+    """The synthesizer of a bot without a model."""
+
+    async def answer(self, snapshot: Snapshot, catalogue: Catalogue) -> Answer:
+        """The plain report."""
+        return report(snapshot, catalogue)

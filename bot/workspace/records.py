@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 Json = dict[str, Any]
 
 TEAM_ID = "T0HOME"
-TEAM_NAME = "Home"
+TEAM_NAME = "Workspace"
 TEAM_DOMAIN = "home"
 PARTNER_TEAM_ID = "T0PARTNER"
 APP_ID = "A0PULLCORD"

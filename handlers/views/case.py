@@ -62,6 +62,22 @@ HOLDS = {
 }
 
 
+def symbol(scene: Scene) -> str:
+    """The mark of the run's state, which stands before its words."""
+    return {
+        RunStatus.PLANNING: words.WORKS,
+        RunStatus.IN_REVIEW: words.WAITS,
+        RunStatus.QUEUED: words.WORKS,
+        RunStatus.RUNNING: words.RUNS,
+        RunStatus.PAUSING: words.STANDS,
+        RunStatus.PAUSED: words.STANDS if scene.run.reason in (Hold.PERSON, Hold.FREEZE, Hold.SHUTDOWN) else words.WAITS,
+        RunStatus.ANSWERING: words.WORKS,
+        RunStatus.SUCCEEDED: words.YES,
+        RunStatus.FAILED: words.WRONG,
+        RunStatus.REFUSED: words.WRONG,
+    }.get(scene.run.status, words.CLOSED)
+
+
 @dataclass(frozen=True)
 class Telling:
     """`what` did not happen and why, what is true `now`, what to do `then`; somebody's words to give back; a button if that is the move."""

@@ -37,7 +37,7 @@ def _busy(overview: Overview, commands: Mapping[str, str]) -> list[Block]:
     ]
     made.append(blocks.header(f"{words.WAITS} Waiting for you · {waiting}" if waiting else "Nothing waits for you"))
     made += _group(overview.waiting, 1)
-    made += [blocks.divider(), blocks.header(f"{words.RUNS} Running now · {running}")]
+    made += [blocks.divider(), blocks.header(f"{words.RUNS} Live now · {running}")]
     made += _group(overview.running, 1 + MOST) or [blocks.context("No run is live.")]
     if running and overview.may_pause:
         pause = blocks.button(ids.HOME_PAUSE_ALL, "all")
@@ -63,8 +63,14 @@ def _run(scene: Scene, place: int) -> list[Block]:
     ended = date(scene.run.updated_at, now=scene.now) if scene.run.status in FINAL else ""
     return [
         blocks.plain_section(one_line(words.goal_of(scene), 150), accessory=opened, block_id=f"home.run.{place}"),
-        blocks.context(joined(risk, case.STATES[scene.run.status], done, scene.run.id, words.asked_by(scene), until, ended)),
+        blocks.context(joined(_state(scene), risk, done, scene.run.id, words.asked_by(scene), until, ended)),
     ]
+
+
+def _state(scene: Scene) -> str:
+    """`▶️ is running`, `✋ is paused: a step failed`."""
+    held = scene.run.reason if scene.run.status is RunStatus.PAUSED else None
+    return f"{case.symbol(scene)} {case.STATES[scene.run.status]}{f': {case.HOLDS[held]}' if held else ''}"
 
 
 def _empty(commands: Mapping[str, str]) -> list[Block]:
@@ -80,7 +86,7 @@ def _empty(commands: Mapping[str, str]) -> list[Block]:
         blocks.rich(ask, blocks.bullets(ways)),
         *blocks.actions("home.start", blocks.button(ids.HOME_NEW, "new", style="primary")),
         blocks.divider(),
-        blocks.header(f"{words.RUNS} Running now · 0"),
+        blocks.header(f"{words.RUNS} Live now · 0"),
         blocks.context("No run is live."),
         blocks.divider(),
         blocks.header("My runs"),

@@ -86,6 +86,16 @@ LABELS = {
     HOME_PAUSE_ALL: "Pause all",
 }
 
+# What a modal's submit is called, for the record.
+SENT_AS = {
+    VIEW_PAGES: LABELS[REVIEW_APPROVE],
+    VIEW_CONFIRM_PAGES: LABELS[CONFIRM_CONFIRM],
+    VIEW_CANCEL: LABELS[REVIEW_CANCEL],
+    VIEW_REFUSE: LABELS[CONFIRM_REFUSE],
+    VIEW_HAPPENED: LABELS[RUN_HAPPENED],
+    VIEW_NEW: LABELS[HOME_NEW],
+}
+
 VALUE = re.compile(
     r"(?P<run>R-[0-9A-Z]{3,12})"
     r"(?:\.q(?P<question>\d{1,4})\.(?P<choice>\d{1,3})"

@@ -70,25 +70,10 @@ def status(scene: Scene) -> Card:
     state, more = _state(scene)
     where = words.card_link(scene, "run", "its card ↑")
     made: list[Block] = [
-        blocks.rich(blocks.line(blocks.said(f"{_symbol(scene)} "), blocks.strong(state), blocks.said(f"{more}."))),
+        blocks.rich(blocks.line(blocks.said(f"{case.symbol(scene)} "), blocks.strong(state), blocks.said(f"{more}."))),
         blocks.context(joined(scene.run.id, where, f"as of {date(scene.now, seconds=True)}")),
     ]
     return Card(fallback(f"{scene.run.id}: {escape(words.lowered(state))}", escape(more.lstrip(", "))), made)
-
-
-def _symbol(scene: Scene) -> str:
-    return {
-        RunStatus.PLANNING: words.WORKS,
-        RunStatus.IN_REVIEW: words.WAITS,
-        RunStatus.QUEUED: words.WORKS,
-        RunStatus.RUNNING: words.RUNS,
-        RunStatus.PAUSING: words.STANDS,
-        RunStatus.PAUSED: words.STANDS if scene.run.reason in (Hold.PERSON, Hold.FREEZE, Hold.SHUTDOWN) else words.WAITS,
-        RunStatus.ANSWERING: words.WORKS,
-        RunStatus.SUCCEEDED: words.YES,
-        RunStatus.FAILED: words.WRONG,
-        RunStatus.REFUSED: words.WRONG,
-    }.get(scene.run.status, words.CLOSED)
 
 
 def _state(scene: Scene) -> tuple[str, str]:
@@ -179,7 +164,7 @@ def control_done(scene: Scene, word: str) -> Card:
     """`pause`, `resume` or `stop`, said as a word, was carried out."""
     did = {"pause": "Paused: no further step starts.", "resume": "Resumed.", "stop": "Stopping: no further step starts."}.get(word, "Done.")
     where = words.card_link(scene, "run", "its card ↑")
-    return Card(f"{scene.run.id}: {did}", [blocks.section(f"{did} {joined(scene.run.id, where)}")])
+    return Card(f"{scene.run.id} · {did}", [blocks.section(f"{did} {joined(scene.run.id, where)}")])
 
 
 def private_taken(scene: Scene, did: str, *, at: Any) -> Card:

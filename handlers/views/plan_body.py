@@ -117,16 +117,28 @@ def _kind_block(scene: Scene, level: Level, steps: list[Step]) -> Block:
     ]
     if len(kinds) > MOST_KINDS:
         lines.append([blocks.said(f"{len(kinds) - MOST_KINDS} more tools")])
-    reasons = list(dict.fromkeys(reason for step in steps for reason in words.grade_of(scene, step).reasons))[:MOST_REASONS]
-    said = "; ".join(one_line(reason, 200) for reason in reasons)
+    said = "; ".join(one_line(reason, 200) for reason in _different_reasons(scene, steps)[:MOST_REASONS])
     why = [blocks.line(blocks.strong(f"Why {level.value}: "), blocks.said(f"{said}."))] if said and level is not Level.LOW else []
     return blocks.rich(blocks.line(blocks.said(f"{symbol} "), blocks.strong(f"{word} · {total}")), blocks.bullets(lines), *why)
+
+
+def _different_reasons(scene: Scene, steps: list[Step]) -> list[str]:
+    """The reasons of all these steps; those that differ only in what the step is about are named once."""
+    found: dict[str, str] = {}
+    for step in steps:
+        about = sorted((value for value in step.args.values() if isinstance(value, str) and value), key=len, reverse=True)
+        for reason in words.grade_of(scene, step).reasons:
+            shape = reason
+            for value in about:
+                shape = shape.replace(value, "…")
+            found.setdefault(shape, reason)
+    return list(found.values())
 
 
 def _kind_words(scene: Scene, steps: list[Step], tool: str, number: int) -> str:
     first = next(step for step in steps if step.tool == tool)
     example = words.lowered(words.does(scene, first))
-    return f"1 × {example}  " if number == 1 else f"{number} × the like of: {example}  "
+    return f"1 × {example}  " if number == 1 else f"{number} × {example} and {number - 1} more like it  "
 
 
 def order(scene: Scene) -> list[Block]:

@@ -138,6 +138,8 @@ def failed(scene: Scene, last: Attempt | None, offers: frozenset[str] = NO_OFFER
     """No valid plan in the rounds there are."""
     rounds = {0: "Planning", 1: "One round", 2: "Two rounds"}.get(len(scene.snapshot.attempts), f"{len(scene.snapshot.attempts)} rounds")
     plan = scene.command("plan")
+    if last is not None and last.planner == "offline":
+        return _own_faults(scene, last)
     lines = [
         blocks.line(blocks.said(f"{rounds} gave no plan that passes the checks.{' The last faults:' if last and last.faults else ''}"))
     ]
@@ -154,6 +156,15 @@ def failed(scene: Scene, last: Attempt | None, offers: frozenset[str] = NO_OFFER
     again = blocks.button(ids.RUN_ASK_AGAIN, scene.run.id, about=scene.run.id) if OFFER_ASK_AGAIN in offers else None
     text = f"No plan: {scene.run.id}. {rounds} gave no plan that passes the checks. Nothing ran."
     return _ended(scene, f"{words.WRONG} No plan found", text, lines, "nothing ran", again=again)
+
+
+def _own_faults(scene: Scene, last: Attempt) -> Card:
+    """Without a model the steps are the requester's own: they can be corrected, and asked again as they are they would fail again."""
+    lines = [blocks.line(blocks.said("These steps do not pass the checks:")), _faults(last.faults)]
+    then = [blocks.said("correct them and ask again with "), blocks.literal(scene.command("plan")), blocks.said(".")]
+    lines.append(blocks.line(blocks.strong("Next: "), *then))
+    text = f"No plan: {scene.run.id}. The steps do not pass the checks. Nothing ran."
+    return _ended(scene, f"{words.WRONG} No plan found", text, lines, "planned without a model", "nothing ran")
 
 
 def not_understood(scene: Scene, last: Attempt) -> Card:

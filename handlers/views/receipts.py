@@ -149,7 +149,8 @@ def _outcome(scene: Scene, step: Step) -> str:
     state = words.state_of(scene, step)
     took = duration((state.finished_at - state.started_at).total_seconds()) if state.started_at and state.finished_at else ""
     came = state.observation.says if state.observation else state.error or ""
-    return " · ".join(part for part in (took, outside(came, 160) if came else "") if part) or "no record"
+    said = " · ".join(part for part in (took, outside(came, 160) if came else "") if part)
+    return said or ("no record" if state.attempt else "never started")
 
 
 def _log_lines(scene: Scene) -> list[Element]:

@@ -37,10 +37,11 @@ def quorum(case: Case) -> Telling:
 
 
 def late_approved(case: Case) -> Telling:
+    over = case.scene is not None and case.scene.run.is_final
     return Telling(
         f"Already approved{case.by}{case.at}.",
         f"Your click changed nothing. {case.state}".strip(),
-        f"to hold it, press *Pause* on {case.card('its card')}.",
+        f"look at {case.card('its card')}." if over else f"to hold it, press *Pause* on {case.card('its card')}.",
     )
 
 

@@ -75,7 +75,15 @@ def _number(case: Case) -> str:
     return f"step {found.number}" if found else "that step"
 
 
+def asked_again(case: Case) -> Telling:
+    then = "look further down in this thread: the new run stands there."
+    return Telling(f"{case.run} was asked again already.", "Your click changed nothing.", then)
+
+
 def unknown_run(case: Case) -> Telling:
+    if case.did.startswith("/"):
+        then = f"{inline(case.name('cord') + ' runs')} lists those that there are."
+        return Telling(f"Not done: there is no run {case.run}.", "Nothing changed.", then)
     what = f"Not taken: this Pullcord has no record of {case.run}."
     return Telling(
         what, "The card is from another installation, or its record is gone. Nothing changed.", f"ask anew with {case.command('plan')}."

@@ -104,7 +104,9 @@ def _run_line(scene: Scene) -> list[Element]:
 
 
 def _progress(scene: Scene) -> str:
-    return step_lines.done_of(scene) if scene.plan.steps else "no plan yet"
+    if scene.plan.steps:
+        return step_lines.done_of(scene)
+    return "no plan" if scene.run.is_final else "no plan yet"
 
 
 def _with(words_of: str) -> str:

@@ -24,7 +24,7 @@ from bot.core.policy import Member
 from bot.core.run import RunStatus
 from bot.deps import Deps
 from bot.llm.offline import OfflinePlanner
-from bot.llm.synthesizer import Synthesizer
+from bot.llm.report import Reporter
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.supervisor import Supervisor
@@ -57,7 +57,7 @@ async def open_deps(folder: Path, entries: list[float]) -> Deps:
         tools=Registry([nothing]),
         policy=policy.default("team"),
         planner=OfflinePlanner(),
-        synthesizer=Synthesizer(client=None),
+        synthesizer=Reporter(),
         bell=bell,
         tasks=Tasks(),
         now=lambda: datetime.now(UTC),

@@ -204,7 +204,7 @@ def test_plain_notation_is_told_from_prose(text: str, *, expected: bool) -> None
 
 
 def test_a_goal_is_made_from_the_steps_if_none_is_given() -> None:
-    assert parse(DESIGN).goal == "Read app/config.toml, then summarize, then post message #ops"
+    assert parse(DESIGN).goal == "Read app/config.toml, summarize and post message #ops"
     assert len(parse("; ".join(["x.do_something_long"] * 40)).goal) <= 230
     assert parse(DESIGN, goal="  Mine ").goal == "Mine"
 

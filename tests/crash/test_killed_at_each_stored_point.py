@@ -120,7 +120,7 @@ async def _drive_to_the_end(town: People, bot: Bot, store: Database, folder: Pat
             await _settle(town, snapshot, folder)
         return snapshot if snapshot.run.status in FINAL and bot.deaths else None
 
-    return await eventually(probe, "the run to end", within_s=150)
+    return await eventually(probe, "the run to end", within_s=150, every_s=0.25)
 
 
 async def _press_if_shown(town: People, label: str) -> bool:
@@ -160,7 +160,7 @@ async def _check(town: People, final: Snapshot, store: Database, folder: Path) -
     async def answered() -> bool:
         return any("Report" in text_of(m) for m in await approver.everything("#ops"))
 
-    await eventually(answered, "the answer in the thread")
+    await eventually(answered, "the answer in the thread", within_s=60, every_s=0.25)
     everything = await approver.everything("#ops")
     assert len([m for m in everything if "Report" in text_of(m) and final.run.id in text_of(m)]) == 1
     assert len([m for m in await approver.messages("#general") if "done second" in text_of(m)]) == 1

@@ -9,7 +9,7 @@ from bot.core.ids import new_run_id
 from bot.core.policy import Member
 from bot.deps import Deps
 from bot.llm.offline import OfflinePlanner
-from bot.llm.synthesizer import Synthesizer
+from bot.llm.report import Reporter
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.tasks import Tasks
@@ -40,7 +40,7 @@ async def open_parts(folder: Path, *, clock: Clock, policy_text: str = POLICY, p
         tools=tools,
         policy=policy.parse(policy_text, source="policy.yml"),
         planner=planner or OfflinePlanner(),
-        synthesizer=Synthesizer(client=None),
+        synthesizer=Reporter(),
         bell=bell,
         tasks=Tasks(),
         now=clock,

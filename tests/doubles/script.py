@@ -20,10 +20,10 @@ from typing import Any
 
 from bot import runs
 from tests.doubles import transcript
-from tests.doubles.town import Message, Person, button_of, text_of
+from tests.doubles.town import Message, Person
 from tests.doubles.waiting import eventually
 
-CHANNELS = ("#ops", "#general", "#approvals", "#partners", "@pullcord", "#audit")
+CHANNELS = ("#ops", "#general", "@pullcord", "#audit")
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 
 
@@ -91,7 +91,8 @@ class Play:
         self.channel = place
         if text.startswith("/"):
             command, _, rest = text.partition(" ")
-            answer = await who.command(place, command, rest)
+            await self._names()
+            answer = await who.command(place, command, self._untidy(rest))
             assert answer["acked"], answer
         else:
             await who.say(place, text)
@@ -129,8 +130,13 @@ class Play:
         assert answer["ok"], answer
 
     async def waits(self, run: str | None, status: str) -> None:
-        run_id = self._untidy(run) if run else (await self._newest()).id
-        await self.town.until(run_id, *status.split(" or "))
+        async def probe() -> bool:
+            await self._names()
+            found = await runs.listing(self.town.app.deps)
+            one = next((each for each in found if run is None or each.id == self.run_ids.get(run)), None)
+            return one is not None and one.status in status.split(" or ")
+
+        await eventually(probe, f"{run or 'the newest run'} to be {status}")
 
     async def moves_clock(self, amount: str, unit: str) -> None:
         self.town.clock.advance(**{UNITS[unit]: int(amount)})
@@ -172,7 +178,7 @@ class Play:
         return {run_id: name for name, run_id in self.run_ids.items()} | dict(sorted((people | groups).items(), reverse=True))
 
     def _untidy(self, words: str) -> str:
-        return re.sub(r"\bR-\d+\b", lambda found: self.run_ids[found[0]], words)
+        return re.sub(r"\bR-\d+\b", lambda found: self.run_ids.get(found[0], found[0]), words)
 
     async def _settled(self) -> None:
         """Until nothing is left to be posted or redrawn."""

@@ -13,7 +13,6 @@ Node = dict[str, Any]
 INDENT = "    "
 DATE = re.compile(r"<!date\^[^>]*>")
 MARK = re.compile(r"<([^<>|]+)(?:\|([^<>]*))?>")
-RUN = re.compile(r"\bR-[0-9A-HJ-NP-Z]{5}\b")
 DIGEST = re.compile(r"\b[0-9a-f]{8}(?:[0-9a-f]{4,56})?\b")
 SPENT = re.compile(r"(?<!Estimate: )(?<!\.)\b\d+ s\b")
 STAMP = re.compile(r"\b\d{10}\.\d{6}\b|\bp\d{16}\b")
@@ -35,16 +34,19 @@ def _message(message: Node) -> list[str]:
     """Who, and below it the words; a short message of a person stands on one line."""
     who, blocks = message.get("username") or message.get("user", "?"), message.get("blocks") or []
     if not message.get("bot_id") or not blocks:
-        return [f"{who}: {line}" if not number else INDENT + line for number, line in enumerate(mrkdwn(message.get("text", "")).split("\n"))]
+        first, *more = mrkdwn(message.get("text", "")).split("\n")
+        return [f"{who}: {first}", *(INDENT + line for line in more)]
     return [f"{who}:", *(INDENT + line for line in card(message))]
 
 
 def card(message: Node) -> list[str]:
     """The words of a message, a private answer or a modal; first what a notification would say."""
     lines = [f"(notification: {mrkdwn(message['text'])})"] if message.get("text") else []
+    lines += [f"# {message['title']['text']}"] if message.get("title") else []
     for block in message.get("blocks") or []:
         lines += _block(block)
-    return lines
+    ways = [f"[{message[name]['text']}]" for name in ("submit", "close") if message.get(name)]
+    return [*lines, " ".join(ways)] if ways else lines
 
 
 def _block(block: Node) -> Iterator[str]:
@@ -140,7 +142,7 @@ def _control(element: Node) -> str:
 
 
 def tidy(text: str, names: dict[str, str]) -> str:
-    """The same text with runs numbered in the order of `names`, people and groups by name, and whatever is never twice the same replaced."""
+    """The same text with runs, people and groups by their `names`, and whatever is never twice the same replaced."""
     for given, name in names.items():
         text = text.replace(given, name)
     for pattern, word in ((DATE, "<time>"), (DIGEST, "<digest>"), (SPENT, "<n> s"), (STAMP, "<ts>"), (PORT, ""), (FAULT, "F-<number>")):

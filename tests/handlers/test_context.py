@@ -10,6 +10,7 @@ from handlers import context
 
 NOW = datetime(2026, 11, 30, 12, 0, tzinfo=UTC)
 BOT = "U0PULLCORD"
+SAID = {"user": "U0ADA", "text": "x", "ts": "1700.0001"}
 
 
 def event(**fields: Any) -> dict[str, Any]:
@@ -77,7 +78,7 @@ def test_C011_our_own_redraws_and_link_previews_are_no_edits() -> None:
     preview = {"user": "U0ADA", "text": "see https://a.example", "ts": "1700.0001"}
 
     for after in (ours, {key: value for key, value in ours.items() if key != "edited"}, preview):
-        told = event(subtype="message_changed", user=None, text=None, hidden=True, message=after, previous_message={**after, "text": after["text"]})
+        told = event(subtype="message_changed", user=None, text=None, hidden=True, message=after, previous_message=dict(after))
         assert context.change(told, bot_user_id=BOT) is None
 
 
@@ -95,12 +96,12 @@ def test_C016_an_edit_with_the_same_words_is_none() -> None:
 @pytest.mark.parametrize(
     "told",
     [
-        event(subtype="message_deleted", user=None, deleted_ts="1700.0001", previous_message={"user": "U0ADA", "text": "x", "ts": "1700.0001"}),
+        event(subtype="message_deleted", user=None, deleted_ts="1700.0001", previous_message=dict(SAID)),
         event(
             subtype="message_changed",
             user=None,
             message={"subtype": "tombstone", "user": "USLACKBOT", "ts": "1700.0001"},
-            previous_message={"user": "U0ADA", "text": "x", "ts": "1700.0001"},
+            previous_message=dict(SAID),
         ),
     ],
 )

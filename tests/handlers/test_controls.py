@@ -8,6 +8,7 @@ from tests.doubles.town import Message, find_button, run_id_in, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall
 
+
 def touch(name: str) -> None:
     (Path(os.environ["PULLCORD_TEST_FOLDER"]) / name).touch()
 
@@ -121,7 +122,7 @@ async def test_retry_and_skip_are_for_the_failed_step(hall: Hall) -> None:
     requester = hall.person("requester")
     card = await requester.card("#ops", "Retry", run=run_id)
     await requester.press("Retry", card, "#ops")
-    await hall.until(run_id, "paused")
+    await eventually(lambda: _failed_twice(hall, run_id), "the second try to fail")
 
     card = await requester.card("#ops", "Skip", run=run_id)
     await requester.press("Skip", card, "#ops")
@@ -150,6 +151,11 @@ async def test_a_breakpoint_is_set_from_the_card(hall: Hall) -> None:
 
     found = await hall.until(run_id, "paused")
     assert (found.run.reason, found.run.held_step) == ("breakpoint", "b")
+
+
+async def _failed_twice(hall: Hall, run_id: str) -> bool:
+    found = await hall.show(run_id)
+    return (found.run.status, found.state("a").attempt) == ("paused", 2)
 
 
 async def _has_breakpoint(hall: Hall, run_id: str) -> bool:

@@ -132,7 +132,8 @@ async def test_channels_are_found_by_name_or_id_and_a_private_one_without_us_is_
     people = directory(workspace)
     ops = await people.channel("C0OPS")
 
-    assert [await people.channel_id(place) for place in ("#ops", "C0OPS", "#private", "#none", "ops", "@ada")] == ["C0OPS", "C0OPS", None, None, None, None]
+    assert [await people.channel_id(place) for place in ("#ops", "C0OPS")] == ["C0OPS", "C0OPS"]
+    assert [await people.channel_id(place) for place in ("#private", "#none", "ops", "@ada")] == [None] * 4
     assert ops is not None
     assert (ops.name, ops.is_member, ops.is_private) == ("ops", True, False)
     assert ops.people is not None

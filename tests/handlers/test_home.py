@@ -3,6 +3,8 @@
 import json
 from typing import Any
 
+from handlers import whisper
+from handlers.context import Place
 from tests.doubles.town import run_id_in, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall
@@ -104,9 +106,6 @@ async def test_cord_explains_itself(hall: Hall) -> None:
 
 
 async def test_C008_an_answer_whose_response_url_is_dead_comes_as_a_message_all_the_same(hall: Hall) -> None:
-    from handlers import whisper
-    from handlers.context import Place
-
     place = Place(actor="U0REQUESTER", channel="C0OPS", response_url=f"{hall.workspace.url}/response/nothing")
     await whisper.tell(hall.slack, place, whisper.section("*Taken.* Its card follows."))
 

@@ -9,6 +9,7 @@ from bot import outbox
 from bot.activities.drafting import draft
 from bot.commands import intake
 from bot.core.catalogue import Catalogue
+from bot.core.policy import DEMO_POLICY
 from bot.core.run import Run
 from bot.core.snapshot import Answer, Post, Snapshot
 from handlers import posting
@@ -24,7 +25,9 @@ LOST = {"method": "chat.postMessage", "after_effect": True}
 
 
 async def asked(hall: Hall, ask: str = "test.change name=a", *, channel: str = "C0OPS") -> Run:
-    run = await intake.open_run(hall.deps, ask=ask, who=REQUESTER, team="T0HOME", channel=channel, thread_ts=None, source_ts=None, event_key=None)
+    run = await intake.open_run(
+        hall.deps, ask=ask, who=REQUESTER, team="T0HOME", channel=channel, thread_ts=None, source_ts=None, event_key=None
+    )
     assert run is not None
     return run
 
@@ -120,8 +123,6 @@ async def test_nobody_elses_message_with_the_same_key_is_taken_for_ours(quiet: H
 
 
 async def test_C013_a_post_to_a_channel_without_the_bot_is_kept_with_the_way_to_invite_it_and_others_go_on(make_hall: MakeHall) -> None:
-    from bot.core.policy import DEMO_POLICY
-
     hall = await make_hall(policy=DEMO_POLICY.replace("#audit", "#private"), supervised=False)
     run = await asked(hall)
     await draft(hall.deps, run.id)
@@ -205,7 +206,8 @@ async def test_C006_a_long_answer_is_posted_in_parts_in_order_and_a_lost_answer_
     await hall.presenter.close()
     post = await card(hall, run.id, "answer")
     await outbox.sending(hall.deps, post.id)  # as if the process had died before it wrote down that all parts stand
-    await posting.deliver(Desk(hall.deps, hall.slack), (await card(hall, run.id, "answer")).model_copy(update={"ts": None}), shown=lambda *_: None)
+    lost = (await card(hall, run.id, "answer")).model_copy(update={"ts": None})
+    await posting.deliver(Desk(hall.deps, hall.slack), lost, shown=lambda *_: None)
 
     again = [m for m in await ours(hall) if "Answer" in text_of(m) and "part " in text_of(m)]
     assert len(parts) > 3

@@ -1,5 +1,7 @@
 """Connecting: what is wrong is said in one line that names the setting."""
 
+import asyncio
+
 import pytest
 
 from bot.core import policy
@@ -8,12 +10,13 @@ from bot.settings import Settings
 from handlers import errors
 from handlers.context import Place
 from handlers.desk import Desk
-from handlers.slack import command_names, connect, open_slack
+from handlers.slack import build_app, command_names, connect, open_slack
 from tests.handlers.conftest import Hall, MakeHall
 
 
 def settings(hall: Hall, **changed: str) -> Settings:
-    given = {"SLACK_API_URL": f"{hall.workspace.url}/api", "SLACK_BOT_TOKEN": hall.workspace.bot_token, "SLACK_APP_TOKEN": hall.workspace.app_token}
+    tokens = {"SLACK_BOT_TOKEN": hall.workspace.bot_token, "SLACK_APP_TOKEN": hall.workspace.app_token}
+    given = {"SLACK_API_URL": f"{hall.workspace.url}/api", **tokens}
     return Settings.model_validate(given | changed)
 
 
@@ -32,9 +35,7 @@ async def test_a_wrong_setting_is_named(hall: Hall, changed: dict[str, str], nam
         await open_slack(settings(hall, **changed), policy.default("team"))
 
 
-async def test_a_missing_or_wrong_app_token_is_named(hall: Hall, make_hall: MakeHall) -> None:
-    from handlers.slack import build_app
-
+async def test_a_wrong_app_token_is_named(hall: Hall) -> None:
     app = build_app(settings(hall), hall.slack)
     with pytest.raises(ConfigurationError, match="SLACK_APP_TOKEN"):
         await connect(app, settings(hall, SLACK_APP_TOKEN="xapp-wrong"))
@@ -49,8 +50,6 @@ def test_commands_can_be_renamed_and_a_wrong_name_is_refused() -> None:
 
 
 async def test_C049_what_a_listener_started_is_owned_until_it_is_done(make_hall: MakeHall) -> None:
-    import asyncio
-
     hall = await make_hall(supervised=False, presented=False)
     let_go = asyncio.Event()
     done: list[str] = []

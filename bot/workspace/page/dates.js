@@ -8,6 +8,8 @@ const LONG = { weekday: "long", year: "numeric", month: "long", day: "numeric" }
 const PLAIN = { year: "numeric", month: "long", day: "numeric" };
 const SHORT = { year: "numeric", month: "short", day: "numeric" };
 
+const whole = (time) => time.replaceAll(" ", "\u00a0"); // a line never breaks before PM
+
 function near(date, now) {
   const days = Math.round((midnight(date) - midnight(now)) / DAY_MS);
   return { 0: "today", [-1]: "yesterday", 1: "tomorrow" }[days] ?? "";
@@ -39,8 +41,8 @@ const TOKENS = {
   date_short_pretty: (d, now) => pretty(d, SHORT, now),
   date_long_pretty: (d, now) => pretty(d, LONG, now),
   day_divider_pretty: (d, now) => pretty(d, LONG, now),
-  time: (d) => show(d, { hour: "numeric", minute: "2-digit" }),
-  time_secs: (d) => show(d, { hour: "numeric", minute: "2-digit", second: "2-digit" }),
+  time: (d) => whole(show(d, { hour: "numeric", minute: "2-digit" })),
+  time_secs: (d) => whole(show(d, { hour: "numeric", minute: "2-digit", second: "2-digit" })),
   ago: (d, now) => ago(d, now),
 };
 

@@ -47,14 +47,14 @@ function firstSteps() {
     el(
       "li",
       {},
-      span("", "As ", el("strong", {}, asker?.name), " in #ops, ask for something: ", el("code", {}, ask)),
+      span("", "As ", el("strong", {}, asker?.name), " in #ops, ask for something and press Enter: ", el("code", {}, ask)),
       step("Write it for me", () => start(asker, ask)),
     ),
     second &&
       el(
         "li",
         {},
-        span("", "Switch to ", el("strong", {}, second.name), " and press Approve in the thread."),
+        span("", "Switch to ", el("strong", {}, second.name), ", open “1 reply” below the card, press Approve there."),
         step("Switch for me", () => moves.act(second.name)),
       ),
     el(
