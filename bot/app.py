@@ -16,7 +16,7 @@ from typing import IO, Any
 import structlog
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot import schedule
+from bot import pulse, schedule
 from bot.bell import Bell
 from bot.core import policy as policies
 from bot.core.drafts import Planner
@@ -167,6 +167,7 @@ class App:
                 deps.tasks.start(app.supervisor.run(), name="supervisor"),
                 deps.tasks.start(app.presenter.run(), name="presenter"),
             ]
+            deps.tasks.start(pulse.watch(), name="pulse")
             app.scheduler = schedule.start(deps)
             app.socket = await connect(app.bolt, settings)
         except BaseException:

@@ -8,6 +8,7 @@ Every walk over the graph (order, ready steps, dependents) is here, and none of 
 import hashlib
 import json
 from collections.abc import Collection, Iterable, Mapping
+from functools import cached_property
 from typing import Any, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
@@ -34,7 +35,7 @@ class Step(BaseModel):
     on_failure: FailureRule = "ask"
     retries: int = Field(default=0, ge=0, le=5)
 
-    @property
+    @cached_property
     def needs(self) -> tuple[StepId, ...]:
         """Ids of the steps that must have finished first: those written and those referred to, each once, in order."""
         return tuple(dict.fromkeys((*self.depends_on, *(StepId(name) for name in sources(self.args)))))

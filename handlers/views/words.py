@@ -93,8 +93,7 @@ def step_counts(scene: Scene) -> str:
 
 def does(scene: Scene, step: Step, *, done: bool = False) -> str:
     """Code's sentence for a step: `Reads app/config.toml`, or `Read app/config.toml` once it is done. For rich text."""
-    spec, given = scene.catalogue.get(step.tool), state_of(scene, step).args
-    step = step.model_copy(update={"args": given}) if given is not None else step  # once they are known, the real ones
+    spec = scene.catalogue.get(step.tool)
     words = sentence(step, spec, done=done) if spec else f"{'Called' if done else 'Calls'} {one_line(step.tool, 60)}"
     kept = cut(words, LONGEST_SENTENCE)
     return kept + PDI if kept.count(FSI) > kept.count(PDI) else kept

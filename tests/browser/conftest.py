@@ -4,6 +4,7 @@ import os
 import shutil
 from collections.abc import AsyncIterator, Awaitable, Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
 import pytest_asyncio
@@ -13,14 +14,14 @@ from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.workspace.server import Workspace, start_workspace
 from tests.browser import tiny_app
+from tests.browser.demo_process import DemoProcess
+from tests.browser.watching import open_watched
 
 FLAGS = [
     "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
     "--disable-component-update", "--disable-sync",
 ]
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
-PATIENCE_MS = 8_000
-
 OpenPage = Callable[..., Awaitable[Page]]
 
 
@@ -84,22 +85,37 @@ async def open_page(browser: Browser, workspace: Workspace, client: AsyncWebClie
     """
     contexts = []
 
-    async def open_one(person: str = "requester", *, at: str = "ops", greet: bool = False, width: int = 1280) -> Page:
-        context = await browser.new_context(viewport={"width": width, "height": 860})
-        context.set_default_timeout(PATIENCE_MS)
-        contexts.append(context)
-        page = await context.new_page()
-        page.on("console", lambda message: complaints.append(message.text) if message.type in ("error", "warning") else None)
-        page.on("pageerror", lambda error: complaints.append(str(error)))
-        page.on("dialog", lambda dialog: complaints.append(f"dialog: {dialog.message}"))
-        page.on("request", lambda request: complaints.extend([] if request.url.startswith((workspace.url, "data:")) else [request.url]))
-        if not greet:
-            await page.add_init_script("localStorage.setItem('pullcord.greeted', 'yes')")
-        await page.goto(f"{workspace.front_page}#as={person}&at={at}")
-        await page.get_by_test_id("composer").wait_for()
+    async def open_one(person: str = "requester", **more: Any) -> Page:
+        page = await open_watched(browser, workspace.front_page, complaints, person=person, **more)
+        contexts.append(page.context)
         return page
 
     yield open_one
+    for context in contexts:
+        await context.close()
+    assert complaints == []
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def demo(chromium: str, tmp_path: Path) -> AsyncIterator[DemoProcess]:
+    """The demo, started as people start it, on a fresh folder."""
+    running = DemoProcess(tmp_path / "data")
+    await running.start()
+    yield running
+    await running.end()
+
+
+@pytest_asyncio.fixture(loop_scope="session")
+async def visit(browser: Browser, demo: DemoProcess, complaints: list[str]) -> AsyncIterator[OpenPage]:
+    """`await visit("approver")`: the demo's page, watched as `open_page` is."""
+    contexts = []
+
+    async def visit_as(person: str = "requester", **more: Any) -> Page:
+        page = await open_watched(browser, demo.front_page, complaints, person=person, **more)
+        contexts.append(page.context)
+        return page
+
+    yield visit_as
     for context in contexts:
         await context.close()
     assert complaints == []

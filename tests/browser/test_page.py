@@ -8,7 +8,8 @@ from playwright.async_api import Locator, Page, expect
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.workspace.server import Workspace, start_workspace
-from tests.browser.conftest import PATIENCE_MS, OpenPage
+from tests.browser.conftest import OpenPage
+from tests.browser.watching import PATIENCE_MS
 
 pytestmark = pytest.mark.asyncio(loop_scope="session")
 

@@ -5,6 +5,7 @@
     approver presses Approve                            waits for the newest card with that button; also: `Stop on "R-1"`
     approver presses the old Approve                    on a card as it was seen before, whatever it shows now
     requester writes "too early" and sends              in the modal that is open
+    member is shown "not cancelled"                     a modal with these words
     requester sees "Report"                             waits for words in the channel or its threads
     member is told "not approved"                       waits for one more private answer with these words
     wait succeeded                                      the newest run has that status
@@ -123,11 +124,15 @@ class Play:
     async def writes(self, name: str, words: str) -> None:
         who = self.town.person(name)
         view = await who.modal('"plain_text_input"')
-        self.looks += [f"==== a form for {name}", *transcript.card(view), ""]
+        self.looks += [f"==== {name} fills in", *await self._tidied(transcript.card(view)), ""]
         inputs = [block for block in view["blocks"] if (block.get("element") or {}).get("type") == "plain_text_input"]
         values = {inputs[0]["block_id"]: {inputs[0]["element"]["action_id"]: {"type": "plain_text_input", "value": words}}}
         answer = await who.submit(view["id"], values)
         assert answer["ok"], answer
+
+    async def is_shown(self, name: str, words: str) -> None:
+        view = await self.town.person(name).modal(words)
+        self.looks += [f"==== {name} is shown", *await self._tidied(transcript.card(view)), ""]
 
     async def waits(self, run: str | None, status: str) -> None:
         async def probe() -> bool:
@@ -188,24 +193,26 @@ class Play:
 
         await eventually(probe, "every card to be true", within_s=30)
 
+    async def _tidied(self, lines: list[str]) -> list[str]:
+        names = await self._names()
+        return [transcript.tidy(line, names).rstrip() for line in lines]
+
     async def _channel(self, channel: str) -> list[str]:
-        names, reader = await self._names(), self.town.person("approver" if channel != "@pullcord" else "requester")
+        reader = self.town.person("approver" if channel != "@pullcord" else "requester")
         shown = []
         for message in await reader.messages(channel):
             thread = await reader.messages(channel, message["ts"]) if message.get("reply_count") else [message]
             shown.append((message, thread[1:]))
-        return [transcript.tidy(line, names).rstrip() for line in transcript.messages(shown)]
+        return await self._tidied(transcript.messages(shown))
 
     async def _all(self) -> list[str]:
         lines = ["==== in the end"]
         for channel in CHANNELS:
             said = await self._channel(channel)
             lines += ["", f"== {channel}", *said] if said else []
-        names = await self._names()
         for person in ("requester", "approver", "approver2", "member", "guest"):
             for private in await self.town.person(person).ephemerals():
-                words = [transcript.tidy(line, names).rstrip() for line in transcript.card(private)]
-                lines += ["", f"== only {person} sees", *words]
+                lines += ["", f"== only {person} sees", *await self._tidied(transcript.card(private))]
         return lines
 
 
@@ -217,6 +224,7 @@ RULES: list[tuple[str, Act]] = [
     (r'(\w+) sees "(.+)"', Play.sees),
     (r"(\w+) sees the button (.+)", Play.sees_button),
     (r'(\w+) is told "(.+)"', Play.is_told),
+    (r'(\w+) is shown "(.+)"', Play.is_shown),
     (r'(\w+) writes "(.+)" and sends', Play.writes),
     (r"wait (?:until (R-\d+) is )?((?:\w+)(?: or \w+)*)", Play.waits),
     (r"wait for (\w+) (\w+)", Play.waits_for),

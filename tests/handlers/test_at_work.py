@@ -26,7 +26,7 @@ async def test_the_card_of_a_long_step_is_drawn_again_as_time_passes(make_hall: 
     clock.advance(seconds=120 + presenter.TICK_S)
     hall.deps.bell.ring(run_id)
 
-    await eventually(lambda: _says(hall, run_id, "running, 2 min"), "the card to say for how long")
+    await eventually(lambda: _says(hall, run_id, "2 min so far"), "the card to say for how long")
     assert (await hall.show(run_id)).run.version == before
     Path(os.environ["PULLCORD_TEST_FOLDER"], "g.open").touch()
     await hall.until(run_id, "succeeded")

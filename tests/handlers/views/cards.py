@@ -90,7 +90,7 @@ def reviews() -> dict[str, Callable[[], Card]]:
 
 def before_running() -> dict[str, Callable[[], Card]]:
     faults = ("step post · args: channel is missing", "step old: files.raed is no tool here; use files.read")
-    bad = Attempt(round=1, ok=False, raw="{}", faults=faults, planner="offline")
+    bad = Attempt(round=1, ok=False, raw="{}", faults=faults, planner="a model")
     asked = Attempt(
         round=1, ok=False, raw="?", question=Question(says="Which config is meant?", choices=("app/config.toml", "ops/hosts.toml"))
     )
