@@ -69,7 +69,9 @@ class Segment:
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
         self.cancelled: set[asyncio.Task[Ended]] = set()
-        self.rung = asyncio.Event()
+        self.awake = asyncio.Event()  # a step has ended, or the bell rang
+        self.rings = 0  # how often the bell rang for this run
+        self.known = 0  # ... up to the state of `run` that we know
         self.over = False
 
     async def run_through(self) -> None:
@@ -87,7 +89,8 @@ class Segment:
 
     def _hear(self, run_id: str) -> None:
         if run_id == self.run.id:
-            self.rung.set()
+            self.rings += 1
+            self.awake.set()
 
     async def _recover(self) -> None:
         """Settle the steps that an earlier process left *running*."""
@@ -105,7 +108,7 @@ class Segment:
 
     async def _turn(self) -> None:
         """Record what ended, then start, skip, hold or finish: one transaction."""
-        self.rung.clear()
+        self.awake.clear()
         ended = [task for task in self.tasks if task.done()]
         outcomes = [task.result() for task in ended]
         for task in ended:
@@ -125,7 +128,7 @@ class Segment:
         if changes:
             await self._write(changes)
             if not self.tasks:
-                self.rung.set()  # nothing will wake us: look for what comes next
+                self.awake.set()  # nothing will wake us: look for what comes next
 
     def _cancel_once(self) -> None:
         """Ask each running step to end. Only once: a second cancellation would cut short the look at what the first one left."""
@@ -199,11 +202,14 @@ class Segment:
 
     async def _write(self, changes: list[Change]) -> None:
         """Put the moves through the door together, then act on those that it let through."""
+        before = self.rings
         self.run, applied = await self.deps.store.write(lambda conn: self._apply(conn, changes))
+        if self.known == before and self.rings == before + 1:
+            self.known = self.rings  # the one ring is our own
         for change in applied:
             self._applied(change)
         if len(applied) < len(changes):
-            self.rung.set()  # somebody braked, or let go: look again at once
+            self.awake.set()  # somebody braked, or let go: look again at once
 
     def _apply(self, conn: Connection, changes: list[Change]) -> tuple[Run, list[Change]]:
         applied: list[Change] = []
@@ -249,17 +255,15 @@ class Segment:
     def _go(self, step: Step, args: dict[str, Any]) -> None:
         self.attempts[step.id] += 1
         work = call(self.deps, self.run.id, step, args, attempt=self.attempts[step.id])
-        self.tasks[self.deps.tasks.start(work, name=f"{self.run.id}.{step.id}")] = step
+        task = self.deps.tasks.start(work, name=f"{self.run.id}.{step.id}")
+        task.add_done_callback(lambda _: self.awake.set())
+        self.tasks[task] = step
 
     async def _wait(self) -> None:
-        """Until a step has ended or the run was changed by somebody else; then look at the row again."""
-        if not self.rung.is_set() and not any(task.done() for task in self.tasks):
-            bell = self.deps.tasks.start(self.rung.wait(), name=f"{self.run.id}.bell")
-            try:
-                await asyncio.wait({bell, *self.tasks}, return_when=asyncio.FIRST_COMPLETED)
-            finally:
-                bell.cancel()
-        if self.rung.is_set():
+        """Until a step has ended or the bell rings; after a ring that is not our own, look at the row again."""
+        await self.awake.wait()
+        if self.known != self.rings:
+            self.known = self.rings  # before the look: a ring during it is another reason to look
             self.run = await runs.get(self.deps, self.run.id)
 
     async def _abandon(self) -> None:

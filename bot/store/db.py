@@ -74,7 +74,7 @@ class Database:
     ) -> Self:
         """Open the database of that URL, made or migrated first where needed.
 
-        `on_change(run_id)` is called on the event loop's thread after each commit that changed the run. A write that finds the database
+        `on_change(run_id)` is called on the event loop's thread after the commit of each work that changed the run. A write that finds the database
         locked by another process is tried again for `patience_s` seconds. Raises `ConfigurationError`.
         """
         await asyncio.to_thread(upgrade, url)
@@ -176,8 +176,8 @@ class Database:
                 job.future.set_exception(job.fault)
             else:
                 job.future.set_result(job.result)
-        if self._on_change:
-            for run_id in dict.fromkeys(run_id for job in batch if not job.fault for run_id in job.noted):
+        if self._on_change:  # once for each work that changed the run: who counts can tell others' changes from their own
+            for run_id in (run_id for job in batch if not job.fault for run_id in job.noted):
                 self._on_change(run_id)
 
 

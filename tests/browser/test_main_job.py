@@ -46,6 +46,11 @@ async def open_thread(page: Page, run_id: str) -> Locator:
     return thread
 
 
+def review_in(thread: Locator) -> Locator:
+    """The card on which people decide."""
+    return thread.get_by_test_id("message").filter(has_text="Who may approve")
+
+
 async def become(page: Page, person: str) -> None:
     await page.get_by_test_id("person-switch").select_option(person)
     await expect(page.get_by_test_id("person-switch").locator("option:checked")).to_have_text(person)
@@ -83,7 +88,7 @@ async def test_a_plan_is_asked_for_approved_by_another_person_run_answered_and_o
 
     await become(page, "approver")
     thread = await open_thread(page, run_id)
-    review = thread.get_by_test_id("message").filter(has_text="Who may approve")
+    review = review_in(thread)
     await see(review, "3 · Sends a message to #general", "Medium risk", "filled in later from 2", "notes/today.md")
     await press(review, "Approve")
 
@@ -121,7 +126,7 @@ async def test_a_plan_is_cancelled_with_a_reason(visit: OpenPage) -> None:
     page = await visit()
     run_id = await ask(page, ASK)
     thread = await open_thread(page, run_id)
-    await press(thread, "Cancel")
+    await press(review_in(thread), "Cancel")
     form = page.get_by_test_id("modal")
     await see(form, f"Cancel {run_id}", "Nothing has run.")
 
