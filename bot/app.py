@@ -7,6 +7,7 @@ somebody to answer it. Stop is that ladder downwards: no new clicks, no new step
 import asyncio
 import fcntl
 from collections.abc import Awaitable, Callable
+from contextlib import AsyncExitStack
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from functools import partial
@@ -54,6 +55,8 @@ def read_policy(path: Path | None) -> Policy:
         text = path.read_text()
     except OSError as fault:
         raise ConfigurationError(f"{path}: cannot be read ({fault.strerror}); name a policy file in PULLCORD_POLICY") from fault
+    except UnicodeDecodeError as fault:
+        raise ConfigurationError(f"{path}: this is not a text file in UTF-8; name a policy file in PULLCORD_POLICY") from fault
     return policies.parse(text, source=str(path))
 
 
@@ -96,7 +99,7 @@ def registry(settings: Settings, summarize: Summarize | None = None) -> Registry
 
 def with_slack(tools: Registry, policy: Policy) -> Registry:
     """The same registry with the definitions of Slack's tools, which cannot be called without a connection."""
-    for each in slack_tools(unconnected(policy)):
+    for each in slack_tools(unconnected(policy), Tasks()):
         tools.add(each)
     return tools
 
@@ -142,42 +145,44 @@ def lock(settings: Settings) -> IO[str] | None:
 class App:
     """The running bot."""
 
-    def __init__(self, deps: Deps, slack: Slack, *, roles: Roles, held: IO[str] | None) -> None:
-        self.deps, self.slack, self.roles, self.held = deps, slack, roles, held
+    def __init__(self, deps: Deps, slack: Slack) -> None:
+        self.deps, self.slack = deps, slack
         self.supervisor = Supervisor(deps)
         self.presenter = Presenter(deps, slack)
         self.bolt = build_app(deps.settings, slack)
         self.scheduler: AsyncIOScheduler | None = None
         self.socket: Any = None
         self.side: list[asyncio.Task[Any]] = []
+        self.rungs = AsyncExitStack()  # what `stop` closes last
 
     @classmethod
     async def start(cls, settings: Settings, *, now: Any = utc_now) -> "App":
         """Build and connect. Raises `ConfigurationError` for anything that the person who started it can mend."""
-        held = lock(settings)
-        chosen = roles(settings)
-        deps = await open_deps(settings, chosen, now=now)
-        try:
-            slack = await open_slack(settings, deps.policy)
-            for each in slack_tools(slack):
-                deps.tools.add(each)
-            app = cls(deps, slack, roles=chosen, held=held)
-            register(app.bolt, deps, slack)
-            app.side = [
-                deps.tasks.start(app.supervisor.run(), name="supervisor"),
-                deps.tasks.start(app.presenter.run(), name="presenter"),
-            ]
-            deps.tasks.start(pulse.watch(), name="pulse")
-            app.scheduler = schedule.start(deps)
-            app.socket = await connect(app.bolt, settings)
-        except BaseException:
-            await deps.tasks.close()
-            await deps.store.close()
+        async with AsyncExitStack() as stack:  # whatever was opened is closed again if a later rung fails
+            held = lock(settings)
             if held is not None:
-                held.close()
-            raise
+                stack.callback(held.close)
+            chosen = roles(settings)
+            stack.push_async_callback(chosen.close)
+            deps = await open_deps(settings, chosen, now=now)
+            stack.push_async_callback(deps.store.close)
+            stack.push_async_callback(deps.tools.close)
+            stack.push_async_callback(deps.tasks.close)
+            slack = await open_slack(settings, deps.policy)
+            for each in slack_tools(slack, deps.tasks):
+                deps.tools.add(each)
+            app = cls(deps, slack)
+            await app._connect()
+            app.rungs = stack.pop_all()
         log.info("connected", team=slack.team_id, planner=deps.planner.name, tools=len(deps.tools.catalogue))
         return app
+
+    async def _connect(self) -> None:
+        register(self.bolt, self.deps, self.slack)
+        side = {"supervisor": self.supervisor.run(), "presenter": self.presenter.run(), "pulse": pulse.watch()}
+        self.side = [self.deps.tasks.start(work, name=name) for name, work in side.items()]
+        self.socket = await connect(self.bolt, self.deps.settings)
+        self.scheduler = schedule.start(self.deps)
 
     async def serve(self, until: asyncio.Event) -> None:
         """Run until `until` is set, or until a side task dies: then the bot stops loudly instead of limping."""
@@ -197,9 +202,5 @@ class App:
         await self.supervisor.close()
         await self.presenter.close()
         await self.deps.tasks.close(grace_s=1)
-        await self.deps.tools.close()
-        await self.deps.store.close()
-        await self.roles.close()
-        if self.held is not None:
-            self.held.close()
+        await self.rungs.aclose()
         log.info("stopped")

@@ -1,6 +1,6 @@
 """The bell: `ring(run_id)` after a commit, and everyone who listens looks at the row again.
 
-The row is the truth and the ring is only a hint: a lost one costs seconds (each listener sweeps), never correctness.
+The row is the truth and the ring only says where to look: a lost one costs seconds (supervisor and presenter sweep), never correctness.
 """
 
 import asyncio

@@ -60,6 +60,8 @@ def load(data: Path | None = None) -> Settings:
     except ValidationError as fault:
         first = fault.errors()[0]
         raise ConfigurationError(f"{'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from fault
+    except UnicodeDecodeError as fault:
+        raise ConfigurationError(".env: this is not a text file in UTF-8; mend it, or take it out of this folder") from fault
     if data is None:
         return settings
     said = settings.model_fields_set

@@ -1,6 +1,7 @@
 """One task per live run: the run's status names the activity. Boot, a ring of the bell and the sweep all do the same: look at the row.
 
-Runs wait in *queued* for one of the pool's places; a free place goes to the requester who holds the fewest, then to the oldest ask.
+Runs wait in *queued* for one of the pool's places; a free place goes to the requester who holds the fewest, then to the oldest ask. A run
+that a person lets go of does not wait in line again: it goes on at once, and takes the next place that becomes free.
 Nobody else calls an activity, so a restart loses nothing: whatever was open is looked at again.
 """
 
@@ -15,9 +16,11 @@ from bot import runs
 from bot.activities.answering import answer
 from bot.activities.dispatching import ACTIVE, dispatch
 from bot.activities.drafting import draft
+from bot.activities.giving_up import give_up
 from bot.bell import Ear
 from bot.core.run import Run, RunStatus
 from bot.deps import Deps
+from bot.errors import Refused
 
 log = structlog.get_logger()
 
@@ -54,12 +57,19 @@ class Supervisor:
 
     async def look(self, heard: set[str]) -> None:
         """Give every open run (or those heard of) what its status asks for. Runs that are attended to hear the bell themselves."""
-        found = [await runs.get(self.deps, run_id) for run_id in heard - self.live.keys()] if heard else await runs.live(self.deps)
+        found = [run for run_id in heard - self.live.keys() if (run := await self._known(run_id))] if heard else await runs.live(self.deps)
         for run in found:
             self._attend(run)
         if not heard or self.freed or any(run.status is RunStatus.QUEUED for run in found):
             self.freed = False
             await self._fill_pool()
+
+    async def _known(self, run_id: str) -> Run | None:
+        """The run, or None for an id that is not in this database: a card of another one may still be clicked."""
+        try:
+            return await runs.get(self.deps, run_id)
+        except Refused:
+            return None
 
     def _attend(self, run: Run) -> None:
         if run.id in self.live or self._rests(run.id) or self.closing:
@@ -74,12 +84,14 @@ class Supervisor:
 
     async def _fill_pool(self) -> None:
         """Give free places to queued runs, fairly between requesters."""
-        while len(self.holders) < self.deps.settings.pool and not self.closing:
-            queued = [run for run in await runs.queued(self.deps) if run.id not in self.live and not self._rests(run.id)]
-            if not queued:
-                return
-            held = Counter(self.holders.values())
-            chosen = min(queued, key=lambda run: (held[run.requester], run.updated_at, run.id))
+        if len(self.holders) >= self.deps.settings.pool or self.closing:
+            return
+        waiting = [run for run in await runs.queued(self.deps) if run.id not in self.live and not self._rests(run.id)]
+        held = Counter(self.holders.values())
+        while waiting and len(self.holders) < self.deps.settings.pool:
+            chosen = min(waiting, key=lambda run: (held[run.requester], run.updated_at, run.id))
+            waiting.remove(chosen)
+            held[chosen.requester] += 1
             self._hold_place(chosen)
             self._start(chosen, dispatch(self.deps, chosen.id, share=self._share))
 
@@ -87,7 +99,9 @@ class Supervisor:
         self.holders[run.id] = run.requester
 
     def _share(self) -> int:
-        """How many steps one run may have out: its own bound, or its part of the bound on all."""
+        """How many steps one run may have out: its own bound, or its part of the bound on all; none once the bot is going down."""
+        if self.closing:
+            return 0
         settings = self.deps.settings
         return min(settings.parallel, max(1, settings.steps // max(1, len(self.holders))))
 
@@ -103,19 +117,29 @@ class Supervisor:
         try:
             await activity
             self.faults.pop(run_id, None)
+            self.resting.pop(run_id, None)
         except Exception:
-            self.faults[run_id] += 1
-            rest = BACK_OFF_S[min(self.faults[run_id], len(BACK_OFF_S)) - 1]
-            self.resting[run_id] = asyncio.get_running_loop().time() + rest
-            log.exception("activity_failed", times=self.faults[run_id], again_in_s=rest)
+            await self._rest(run_id)
         finally:
             self.live.pop(run_id, None)
             self.freed = self.holders.pop(run_id, None) is not None or self.freed
         self.deps.bell.ring(run_id)
 
+    async def _rest(self, run_id: str) -> None:
+        """An activity broke: leave the run alone for a while; after the last try it ends, or stands, where a person can see it."""
+        self.faults[run_id] += 1
+        times = self.faults[run_id]
+        rest = BACK_OFF_S[min(times, len(BACK_OFF_S)) - 1]
+        self.resting[run_id] = asyncio.get_running_loop().time() + rest
+        log.exception("activity_failed", times=times, again_in_s=rest)
+        if times >= len(BACK_OFF_S):
+            await give_up(self.deps, run_id)
+
     async def close(self) -> None:
         """Start nothing more, give what runs its grace, then cancel it. What was cut off is settled at the next start."""
         self.closing = True
+        for run_id in tuple(self.live):
+            self.deps.bell.ring(run_id)  # segments look up and see that they may start nothing
         running = set(self.live.values())
         if running:
             _, late = await asyncio.wait(running, timeout=self.deps.settings.grace_s)

@@ -52,7 +52,8 @@ async def open_slack(settings: Settings, policy: Policy) -> Slack:
         says = refused.response["error"]
         raise ConfigurationError(f"SLACK_BOT_TOKEN: Slack says {says}; copy the bot token of the installed app") from refused
     except (OSError, TimeoutError) as silence:
-        raise ConfigurationError(f"SLACK_API_URL: {client.base_url} does not answer ({silence or type(silence).__name__})") from silence
+        why = str(silence) or type(silence).__name__
+        raise ConfigurationError(f"SLACK_API_URL: {client.base_url} does not answer ({why}); check it, and the network") from silence
     return Slack(
         client=client,
         once=_client(settings, retries=False),
@@ -114,7 +115,8 @@ async def connect(app: AsyncApp, settings: Settings) -> AsyncSocketModeHandler:
     try:
         await app.client.apps_connections_open(app_token=token)  # the SDK itself would try a wrong token for ever
     except SlackApiError as refused:
-        raise ConfigurationError(f"SLACK_APP_TOKEN: Slack says {refused.response['error']}") from refused
+        says = refused.response["error"]
+        raise ConfigurationError(f"SLACK_APP_TOKEN: Slack says {says}; copy the app-level token with connections:write") from refused
     handler = AsyncSocketModeHandler(app, token)
     await handler.connect_async()  # type: ignore[no-untyped-call]
     return handler

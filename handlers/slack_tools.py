@@ -83,14 +83,12 @@ class Talk(BaseModel):
     messages: list[Said]
 
 
-def slack_tools(slack: Slack) -> list[Tool]:
-    """The tools that speak and read in this workspace."""
-    return [_post_message(slack), _read_channel(slack), _read_thread(slack)]
+def slack_tools(slack: Slack, tasks: Tasks) -> list[Tool]:
+    """The tools that speak and read in this workspace. `tasks` owns the calls that must come to their end once begun."""
+    return [_post_message(slack, tasks), _read_channel(slack), _read_thread(slack)]
 
 
-def _post_message(slack: Slack) -> Tool:
-    sends = Tasks()
-
+def _post_message(slack: Slack, sends: Tasks) -> Tool:
     @tool(name="slack.post_message", effect="send", says="Sends a message to {channel}", target="channel", timeout_s=90)
     async def post_message(args: PostArgs, ctx: ToolContext) -> Posted:
         """Post a message to a Slack channel that the bot is in. Use it to tell people something. Not for direct messages or for threads."""

@@ -23,7 +23,7 @@ async def answer(deps: Deps, run_id: str) -> None:
         rows.set_answer(conn, run_id, written)
         post = NewPost(run=run_id, card="answer", key=f"{run_id}:answer", channel=snapshot.run.channel)
         data = {"cites": list(written.cites), "by": written.by, "unsupported": len(written.unsupported)}
-        tell = [post, *audit_post(deps.audit_place, run_id)]
+        tell = [post, *audit_post(deps.audit_place, run_id, event)]
         door.change(conn, run_id, event, actor="pullcord", at=deps.now(), data=data, tell=tell)
 
     await deps.store.write(work)

@@ -8,7 +8,7 @@ the end of a process, and is run again only if that is harmless; otherwise it is
 
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import structlog
@@ -17,12 +17,12 @@ from sqlalchemy import Connection
 from bot import runs
 from bot.activities.steps import Ended, call, look_ahead, settle_orphan
 from bot.core.ids import StepId, short
-from bot.core.plan import Step, fingerprint
+from bot.core.plan import Step, digest, fingerprint
 from bot.core.readiness import Next, Scene, decide
 from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus, advance_step
 from bot.core.snapshot import NewPost, Snapshot
 from bot.deps import Deps
-from bot.errors import Refused
+from bot.errors import Unavailable
 from bot.store import door
 from bot.store import runs as rows
 
@@ -63,12 +63,14 @@ class Segment:
         self.deps, self.plan, self.share = deps, snapshot.plan, share
         self.run = snapshot.run
         self.grades, self.approved_tools = snapshot.grades, snapshot.tool_digests
+        self.digest = digest(self.plan, self.approved_tools)  # of what is really stored: the row only says what it should be
         self.states: dict[StepId, StepStatus] = {step.id: step.status for step in snapshot.steps}
         self.attempts: dict[StepId, int] = {step.id: step.attempt for step in snapshot.steps}
         self.args: dict[StepId, dict[str, Any]] = {step.id: step.args or {} for step in snapshot.steps}
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
         self.cancelled: set[asyncio.Task[Ended]] = set()
+        self.unwritten: list[Ended] = []  # outcomes that are not on record yet
         self.awake = asyncio.Event()  # a step has ended, or the bell rang
         self.rings = 0  # how often the bell rang for this run
         self.known = 0  # ... up to the state of `run` that we know
@@ -99,36 +101,49 @@ class Segment:
                 continue
             spec = self.deps.tools.catalogue.get(step.tool)
             if spec is not None and spec.repeatable:
-                await self._write([self._ended(Ended(step, Event.STEP_REQUEUED))])
+                self.unwritten.append(Ended(step, Event.STEP_REQUEUED))
                 continue
-            await self._write([self._ended(Ended(step, Event.STEP_IN_DOUBT, error="the process ended while this step ran"))])
+            self.unwritten.append(Ended(step, Event.STEP_IN_DOUBT, error="the process ended while this step ran"))
+            await self._write([])
             settled = await settle_orphan(self.deps, self.run.id, step, self.args[step.id])
-            if settled is not None:
-                await self._write([self._ended(settled)])
+            self.unwritten += [settled] if settled is not None else []
+        if self.unwritten:
+            await self._write([])
 
     async def _turn(self) -> None:
         """Record what ended, then start, skip, hold or finish: one transaction."""
         self.awake.clear()
-        ended = [task for task in self.tasks if task.done()]
-        outcomes = [task.result() for task in ended]
-        for task in ended:
-            del self.tasks[task]
-        changes = [self._ended(outcome) for outcome in outcomes]
-        states, observations = self._after(outcomes)
-        if self.run.status is RunStatus.RUNNING:
-            room = self.share() - len(self.tasks)
-            scene = Scene(
-                self.run, self.plan, states, observations, self.grades, self.deps.tools.catalogue, self.approved_tools
-            )
-            changes += await self._follow(decide(scene, room=room))
-        elif not self.tasks:
-            changes.append(Change(Event.SETTLED))
+        self._collect()
         if self.run.status is RunStatus.STOPPING:
             self._cancel_once()
-        if changes:
+        following = self._decide()
+        if following.hold is Hold.CONFIRM and self.unwritten:
+            await self._write([])  # what has happened goes on record before a preview, which may take its time
+            following = self._decide()
+        changes = await self._follow(following)
+        if changes or self.unwritten:
             await self._write(changes)
             if not self.tasks:
                 self.awake.set()  # nothing will wake us: look for what comes next
+        elif not self.tasks and not self.share():
+            self.over = True  # the bot is going down: the row says running, and the next start goes on from it
+
+    def _collect(self) -> None:
+        """Take the outcomes of the steps that have ended; they are kept until they are on record, whatever happens in between."""
+        for task in [task for task in self.tasks if task.done()]:
+            del self.tasks[task]
+            self.unwritten.append(task.result())
+
+    def _decide(self) -> Next:
+        """What comes next, by the state that the outcomes lead to."""
+        if self.run.status is not RunStatus.RUNNING:
+            return Next(settled=not self.tasks)
+        states, observations = self._after(self.unwritten)
+        tools, catalogue = self.approved_tools, self.deps.tools.catalogue
+        scene = Scene(self.run, self.plan, states, observations, self.grades, catalogue, tools, self.digest)
+        following = decide(scene, room=self.share() - len(self.tasks))
+        waits = following.hold is Hold.CONFIRM and self.tasks
+        return Next() if waits else following  # a confirm shows what would change: first let what runs come to its end
 
     def _cancel_once(self) -> None:
         """Ask each running step to end. Only once: a second cancellation would cut short the look at what the first one left."""
@@ -147,13 +162,15 @@ class Segment:
 
     async def _follow(self, following: Next) -> list[Change]:
         """The decision as moves for the door."""
+        if following.settled:
+            return [Change(Event.SETTLED)]
         if following.hold is not None and following.held_step is not None:
             held = await self._hold(following.hold, following.held_step, following.held_args)
             return [held] if self.tasks else [held, Change(Event.SETTLED)]
-        changes = [Change(Event.STEP_SKIPPED, {"step": step}, door.StepChange(id=step)) for step in following.skips]
+        changes = [Change(Event.STEP_SKIPPED, step=door.StepChange(id=step)) for step in following.skips]
+        at = self.deps.now()
         changes += [
-            Change(Event.STEP_FAILED, {"step": step, "error": error}, door.StepChange(id=step, error=error, finished_at=self.deps.now()))
-            for step, error in following.fails
+            Change(Event.STEP_FAILED, step=door.StepChange(id=step, error=error, finished_at=at)) for step, error in following.fails
         ]
         changes += [self._start(step, args) for step, args in following.starts]
         if following.done and not self.tasks:
@@ -161,21 +178,13 @@ class Segment:
         return changes
 
     def _start(self, step: Step, args: dict[str, Any]) -> Change:
-        attempt = self.attempts[step.id] + 1
-        change = door.StepChange(id=step.id, attempt=attempt, args=args, started_at=self.deps.now(), finished_at=None, error=None)
-        return Change(Event.STEP_STARTED, {"step": step.id, "attempt": attempt, "args": short(fingerprint(args))}, change)
+        change = door.StepChange(id=step.id, attempt=self.attempts[step.id] + 1, args=args, started_at=self.deps.now())
+        return Change(Event.STEP_STARTED, step=change)
 
     def _ended(self, outcome: Ended) -> Change:
         """How a step ended, as a move. The brake never refuses this: what has happened is recorded."""
-        data: dict[str, Any] = {"step": outcome.step.id}
-        if outcome.error:
-            data["error"] = outcome.error
-        if outcome.observation is not None:
-            data["sha256"] = outcome.observation.sha256
-        change = door.StepChange(id=outcome.step.id, finished_at=self.deps.now(), error=outcome.error)
-        if outcome.observation is not None:
-            change = door.StepChange(id=outcome.step.id, finished_at=self.deps.now(), error=None, observation=outcome.observation)
-        return Change(outcome.event, data, change, braked=False)
+        change = door.StepChange(id=outcome.step.id, finished_at=self.deps.now(), error=outcome.error, observation=outcome.observation)
+        return Change(outcome.event, step=change, braked=False)
 
     async def _hold(self, reason: Hold, step_id: StepId, args: dict[str, Any] | None) -> Change:
         """The run must wait for somebody, and one new post says so."""
@@ -201,10 +210,12 @@ class Segment:
         return Change(Event.HELD, {**data, "filling": filling, "deadline": deadline}, change, tell=[card])
 
     async def _write(self, changes: list[Change]) -> None:
-        """Put the moves through the door together, then act on those that it let through."""
-        before = self.rings
+        """Put what has ended and the moves through the door together, then act on those that it let through."""
+        before, written = self.rings, tuple(self.unwritten)
+        changes = [*(self._ended(outcome) for outcome in written), *changes]
         self.run, applied = await self.deps.store.write(lambda conn: self._apply(conn, changes))
-        if self.known == before and self.rings == before + 1:
+        del self.unwritten[: len(written)]
+        if applied and self.known == before and self.rings == before + 1:
             self.known = self.rings  # the one ring is our own
         for change in applied:
             self._applied(change)
@@ -236,9 +247,9 @@ class Segment:
         return run or rows.get(conn, self.run.id), applied
 
     def _still_approved(self, run: Run) -> None:
-        """Compared again before each step: what runs is what was approved."""
-        if run.approved is None or run.approved != run.digest or run.revision != self.run.revision:
-            raise Refused("not_approved", run=run.id)
+        """Compared again before each step: what runs is what was approved, and is what is stored."""
+        if run.approved is None or run.approved != self.digest:
+            raise NotAllowed(run.status, Event.STEP_STARTED, run.reason)
 
     def _applied(self, change: Change) -> None:
         if change.event in (Event.SETTLED, Event.STEPS_DONE):
@@ -267,8 +278,21 @@ class Segment:
             self.run = await runs.get(self.deps, self.run.id)
 
     async def _abandon(self) -> None:
-        """The process is going down: cancel what still runs. Its rows say *running*; the next start settles them."""
+        """The segment is cut short: cancel what still runs, and put on record how it ended, as far as that can be known now.
+
+        What cannot be stored any more keeps saying *running*; the next start settles it.
+        """
         for task in self.tasks:
             task.cancel()
         if self.tasks:
             await asyncio.wait(self.tasks, timeout=self.deps.settings.grace_s)
+        ended = [task.result() for task in self.tasks if task.done() and not task.cancelled() and not task.exception()]
+        stopping = self.run.status is RunStatus.STOPPING
+        # Nobody stopped these steps: what took no effect runs again at the next start.
+        self.unwritten += [replace(each, event=Event.STEP_REQUEUED) if each.event is Event.STEP_CANCELLED and not stopping else each for each in ended]
+        self.tasks.clear()
+        if self.unwritten:
+            try:
+                await self._write([])
+            except (Unavailable, NotAllowed) as fault:
+                log.warning("outcomes_not_recorded", run=self.run.id, steps=[each.step.id for each in self.unwritten], error=str(fault))

@@ -30,11 +30,14 @@ QUESTION_WAIT = timedelta(hours=24)
 async def draft(deps: Deps, run_id: str) -> None:
     """Plan until there is a plan, a question, or an end. Returns at once if the run is not being planned."""
     snapshot = await runs.snapshot(deps, run_id, entries=True)
+    if snapshot.run.status is not RunStatus.PLANNING or snapshot.run.reason is not None:
+        return
     rounds = [attempt for attempt in snapshot.attempts if attempt.question is None]
     earlier = [_as_draft(attempt) for attempt in snapshot.attempts]
-    for number in range(len(rounds) + 1, deps.policy.limits.rounds + 1):
+    most = max(deps.policy.limits.rounds, len(rounds) + 1)  # a limit that was lowered meanwhile still leaves the round that ends it
+    for number in range(len(rounds) + 1, most + 1):
         reply = await _round(deps, snapshot, tuple(earlier))
-        last = number >= deps.policy.limits.rounds or reply.planner == "offline" or _cannot(reply)
+        last = number >= most or reply.planner == "offline" or _cannot(reply)
         if await _record(deps, snapshot, reply, number=len(earlier) + 1, last=last):
             return
         earlier.append(reply)
@@ -141,10 +144,10 @@ def _propose(conn: Connection, deps: Deps, snapshot: Snapshot, plan: Plan) -> No
     data = {"revision": revision, "digest": fingerprint, "risk": verdict.level}
     if verdict.denied:
         faults = [str(fault) for fault in verdict.denied]
-        tell = audit_post(deps.audit_place, run.id)
+        tell = audit_post(deps.audit_place, run.id, Event.PLAN_REFUSED)
         door.change(conn, run.id, Event.PLAN_REFUSED, actor="pullcord", at=at, data={**data, "faults": faults}, tell=tell)
     elif verdict.releases:
-        tell = audit_post(deps.audit_place, run.id)
+        tell = audit_post(deps.audit_place, run.id, Event.RELEASED)
         door.change(conn, run.id, Event.RELEASED, actor="pullcord", at=at, data={**data, "approved": fingerprint}, tell=tell)
     else:
         data["deadline"] = at + verdict.expires_after

@@ -1,6 +1,6 @@
 """One call of one tool, from its stored intent to an outcome that can be recorded.
 
-There are no exceptions out of here: a tool that says no, breaks, hangs or is cancelled ends as an `Ended` with an event of the table.
+A tool that says no, breaks, hangs or is cancelled raises nothing here: it ends as an `Ended` with an event of the table.
 """
 
 import asyncio
@@ -36,8 +36,7 @@ def context(deps: Deps, run_id: str, step: Step, args: dict[str, Any]) -> ToolCo
     """What the tool is given. The key is the same for every repeat of one filled-in call."""
 
     def progress(words: str) -> None:
-        deps.progress[(run_id, step.id)] = words
-        deps.bell.ring(run_id)
+        deps.progress[(run_id, step.id)] = words  # no ring: the presenter redraws running cards every few seconds anyway
 
     key = f"{run_id}.{step.id}.{short(fingerprint(args))}"
     return ToolContext(run_id=run_id, step_id=step.id, key=key, on_progress=progress, now=deps.now)
@@ -53,28 +52,30 @@ async def call(deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, att
     except ToolFailed as failure:
         log.info("step_failed", tool=step.tool, attempt=attempt, error=str(failure))
         if isinstance(failure, (TimedOut, Unresponsive)) and not spec.repeatable:
-            return await _account_for(deps, run_id, step, args, ctx, "it did not end in time")
+            return await _account_for(deps, run_id, step, args, ctx, Event.STEP_FAILED, why=str(failure))
         again = spec.repeatable and attempt <= step.retries
         return Ended(step, Event.STEP_REQUEUED if again else Event.STEP_FAILED, error=str(failure))
     except asyncio.CancelledError:
         # Stop was pressed: the outcome of the call is still ours to account for, so the cancellation ends here.
-        return await _account_for(deps, run_id, step, args, ctx, "cancelled while it ran")
+        return await _account_for(deps, run_id, step, args, ctx, Event.STEP_CANCELLED, why="cancelled while it ran")
     finally:
         deps.progress.pop((run_id, step.id), None)
     return Ended(step, Event.STEP_SUCCEEDED, observation)
 
 
-async def _account_for(deps: Deps, run_id: str, step: Step, args: dict[str, Any], ctx: ToolContext, why: str) -> Ended:
+async def _account_for(
+    deps: Deps, run_id: str, step: Step, args: dict[str, Any], ctx: ToolContext, without_effect: Event, *, why: str
+) -> Ended:
     """A call that was cut short. A read did nothing; of an effect we say only what is known or can be verified."""
     if ctx.outcome is not None:
         return Ended(step, Event.STEP_SUCCEEDED, ctx.outcome)
     if deps.tools.catalogue[step.tool].repeatable:
-        return Ended(step, Event.STEP_CANCELLED, error="cancelled")
+        return Ended(step, without_effect, error=why)
     found = await _verify(deps, run_id, step, args)
     if isinstance(found, Observation):
         return Ended(step, Event.STEP_SUCCEEDED, found)
     if found is None:
-        return Ended(step, Event.STEP_CANCELLED, error=f"{why}; it took no effect")
+        return Ended(step, without_effect, error=f"{why}; it took no effect")
     return Ended(step, Event.STEP_IN_DOUBT, error=f"{why}; whether it took effect could not be confirmed")
 
 

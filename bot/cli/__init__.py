@@ -34,7 +34,7 @@ Json = Annotated[bool, typer.Option("--json", help="As data.")]
 @app.command()
 def demo(
     data: Annotated[Path, typer.Option("--data", help="Where the demo keeps everything.")] = Path("pullcord-data"),
-    port: Annotated[int, typer.Option(help="0: any free port.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8765,
     browser: Annotated[bool, typer.Option("--browser/--no-browser", help="Open the page.")] = True,
     policy: Annotated[Path | None, typer.Option(help="A policy file instead of the demo's own.")] = None,
     tools: Annotated[list[Path] | None, typer.Option(help="A Python file with tools of your own; may be repeated.")] = None,
@@ -56,7 +56,7 @@ def start(data: Data = None) -> None:
 @app.command()
 def workspace(
     data: Data = None,
-    port: Annotated[int, typer.Option(help="0: any free port.")] = 8765,
+    port: Annotated[int, typer.Option(min=0, max=65535, help="0: any free port.")] = 8765,
     manifest: Annotated[Path | None, typer.Option(help="The app's manifest; Pullcord's own if not given.")] = None,
     people: Annotated[Path | None, typer.Option(help="JSON or YAML with the people and channels.")] = None,
 ) -> None:

@@ -35,8 +35,10 @@ DOCUMENTS = {
 
 def run_demo(data: Path, *, port: int, browser: bool, policy: Path | None, tools: list[Path]) -> int:
     """Run until told to end; 1 if the bot ended by itself."""
-    data.mkdir(parents=True, exist_ok=True)
-    seed(data)
+    try:
+        seed(data)
+    except OSError as fault:
+        raise ConfigurationError(f"{data}: cannot be used ({fault.strerror}); name another folder with --data") from fault
     environment = child_environment(data, policy=policy, tools=tools)
     ended: list[int] = []
 
@@ -54,6 +56,7 @@ def run_demo(data: Path, *, port: int, browser: bool, policy: Path | None, tools
 
 def seed(data: Path) -> None:
     """The demo's policy and, where there are no files yet, a few documents to try things on."""
+    data.mkdir(parents=True, exist_ok=True)
     policy = data / "policy.yml"
     if not policy.exists():
         policy.write_text(DEMO_POLICY)
@@ -99,7 +102,7 @@ async def _with_bot(served: Workspace, data: Path, environment: dict[str, str], 
         elif not asked.done() and not ending.done():
             raise ConfigurationError(f"the bot did not connect within {CONNECT_S:.0f} s; its own lines above say why")
         await asyncio.wait({ending, asked}, return_when=asyncio.FIRST_COMPLETED)
-        return 0 if asked.done() else 1
+        return 0 if asked.done() else max(1, ending.result())  # 2: its settings are wrong, and it has said which
     finally:
         for waiting in (asked, connected):
             waiting.cancel()

@@ -60,8 +60,10 @@ def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
     """JSON and YAML by their look, plain notation otherwise. Raises `ConfigurationError` with what is wrong with the file."""
     try:
         text = file.read_text()
-    except (OSError, UnicodeDecodeError) as fault:
-        raise ConfigurationError(f"{file}: cannot be read as text ({fault})") from fault
+    except OSError as fault:
+        raise ConfigurationError(f"{file}: cannot be read ({fault.strerror}); name a plan file") from fault
+    except UnicodeDecodeError as fault:
+        raise ConfigurationError(f"{file}: this is not a text file in UTF-8; name a plan file") from fault
     if file.suffix not in (".json", ".yml", ".yaml") and not text.lstrip().startswith("{"):
         return notation.parse(text, catalogue=catalogue)
     try:
@@ -70,7 +72,9 @@ def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
         raise ConfigurationError(f"{file}: {' '.join(str(fault).split())}") from fault
     except ValidationError as fault:
         first = fault.errors()[0]
-        raise ConfigurationError(f"{file}: {'.'.join(str(part) for part in first['loc'])}: {first['msg']}") from fault
+        where = ".".join(str(part) for part in first["loc"])
+        says = f"{where}: {first['msg']}" if where else "this is no plan; it needs `goal` and `steps`"
+        raise ConfigurationError(f"{file}: {says}") from fault
 
 
 async def _tools(settings: Settings, rules: Policy) -> tuple[Catalogue, dict[str, Any]]:

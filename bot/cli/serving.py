@@ -105,7 +105,8 @@ def run_until_done(serve: Callable[[], Awaitable[None]]) -> int:
     try:
         asyncio.run(whole())
     except OSError as fault:
-        raise ConfigurationError(f"{fault.strerror or fault}; choose another --port, or 0 for any free one") from fault
+        where = f"{fault.filename}: " if fault.filename else ""
+        raise ConfigurationError(f"{where}{fault.strerror or fault}; choose another --port or --data") from fault
     return 0
 
 

@@ -8,13 +8,13 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from rich.console import Console
-from rich.table import Table
 from sqlalchemy import Connection
 
+from bot.core.characters import cut
 from bot.core.ids import short
 from bot.core.run import Run
 from bot.core.snapshot import Snapshot, StepState
-from bot.errors import ConfigurationError
+from bot.errors import ConfigurationError, Refused
 from bot.settings import load
 from bot.store import audit, runs
 from bot.store.db import Database
@@ -54,14 +54,21 @@ def list_runs(data: Path | None, *, as_json: bool, limit: int) -> int:
     if not found:
         console.print("No runs yet. Ask for something in Slack: /plan …")
         return 0
-    table = Table(box=None, pad_edge=False)
-    for heading in ("run", "status", "risk", "asked by", "updated", "ask"):
-        table.add_column(heading, overflow="ellipsis", no_wrap=True, max_width=60)
-    for run in found:
-        state = f"{run.status} ({run.reason})" if run.reason else str(run.status)
-        table.add_row(run.id, state, str(run.risk or ""), run.requester, f"{run.updated_at:%Y-%m-%d %H:%M:%S}", " ".join(run.ask.split()))
-    console.print(table)
+    _print_table([("run", "status", "risk", "asked by", "updated (UTC)", "ask"), *(_cells(run) for run in found)])
     return 0
+
+
+def _cells(run: Run) -> tuple[str, ...]:
+    state = f"{run.status} ({run.reason})" if run.reason else str(run.status)
+    return run.id, state, str(run.risk or "–"), run.requester, f"{run.updated_at:%Y-%m-%d %H:%M:%S}", cut(" ".join(run.ask.split()), 200)
+
+
+def _print_table(rows: list[tuple[str, ...]]) -> None:
+    """Columns under each other. Where a terminal is too narrow only the last one gives way; into a pipe everything goes."""
+    widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
+    for *cells, last in rows:
+        line = "  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), last])
+        console.print(cut(line, console.width) if console.is_terminal else line, markup=False)
 
 
 def _row(run: Run) -> dict[str, Any]:
@@ -162,8 +169,11 @@ def verify_audit(data: Path | None, *, as_json: bool) -> int:
 
 
 def export_audit(data: Path | None, run_id: str | None) -> int:
-    """Entries as JSON lines, oldest first within each run."""
-    for entry in _read(data, lambda conn: list(audit.export(conn, run_id))):
+    """Entries as JSON lines, oldest first within each run. Raises `Refused("unknown_run")` for one that has none."""
+    found = _read(data, lambda conn: list(audit.export(conn, run_id)))
+    if run_id is not None and not found:
+        raise Refused("unknown_run", run=run_id)
+    for entry in found:
         sys.stdout.write(json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n")
     return 0
 

@@ -223,9 +223,8 @@ def _move(
     step: door.StepChange | None = None,
 ) -> Run:
     try:
-        return door.change(
-            conn, run.id, event, actor=who.id, at=deps.now(), data=data, step=step, tell=audit_post(deps.audit_place, run.id)
-        )
+        tell = audit_post(deps.audit_place, run.id, event)
+        return door.change(conn, run.id, event, actor=who.id, at=deps.now(), data=data, step=step, tell=tell)
     except NotAllowed as no_move:
         raise Refused(_why_not(run, event), run=run.id, status=run.status, reason=run.reason, did=did, at=run.updated_at) from no_move
 

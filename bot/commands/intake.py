@@ -6,6 +6,7 @@ from typing import Any
 from sqlalchemy import Connection
 
 from bot.core import policy
+from bot.core.audit import audit_post
 from bot.core.ids import new_run_id
 from bot.core.run import Event, Run, RunStatus
 from bot.core.snapshot import NewPost
@@ -72,7 +73,8 @@ def _withdraw(conn: Connection, deps: Deps, channel: str, source_ts: str, actor:
     if run is None or run.status not in (RunStatus.PLANNING, RunStatus.IN_REVIEW):
         return None
     data: dict[str, Any] = {"reason": "the asking message was deleted", "deadline": None}
-    return door.change(conn, run.id, Event.CANCELLED, actor=actor or run.requester, at=deps.now(), data=data)
+    tell = audit_post(deps.audit_place, run.id, Event.CANCELLED)
+    return door.change(conn, run.id, Event.CANCELLED, actor=actor or run.requester, at=deps.now(), data=data, tell=tell)
 
 
 async def edited(deps: Deps, *, channel: str, source_ts: str, text: str, actor: str) -> Run | None:

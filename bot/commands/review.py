@@ -58,7 +58,8 @@ def _approve(
     if last:
         data |= {"approved": digest, "deadline": None}
     event = Event.APPROVED if last else Event.APPROVAL_GIVEN
-    return door.change(conn, run_id, event, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, run_id))
+    tell = audit_post(deps.audit_place, run_id, event)
+    return door.change(conn, run_id, event, actor=who.id, at=deps.now(), data=data, tell=tell)
 
 
 def _must_be_open(
@@ -105,9 +106,8 @@ async def cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.M
         run = runs.get(conn, run_id)
         _must_be_droppable(deps, run, revision, who)
         data = {"reason": reason, "revision": run.revision, "digest": run.digest, "deadline": None}
-        return door.change(
-            conn, run_id, Event.CANCELLED, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, run_id)
-        )
+        tell = audit_post(deps.audit_place, run_id, Event.CANCELLED)
+        return door.change(conn, run_id, Event.CANCELLED, actor=who.id, at=deps.now(), data=data, tell=tell)
 
     return await deps.store.write(work)
 
@@ -143,12 +143,13 @@ def _expire(conn: Connection, *, deps: Deps, run_id: str) -> bool:
     if run.deadline is None or run.deadline > deps.now():
         return False
     data: dict[str, Any] = {"was": run.status, "reason": run.reason, "until": run.deadline, "deadline": None}
-    event, posts = Event.EXPIRED, [*audit_post(deps.audit_place, run_id), *_tell_expired(run)]
+    event, posts = Event.EXPIRED, _tell_expired(run)
     if run.status is RunStatus.IN_REVIEW and _silence_releases(conn, deps, run):
-        event, posts = Event.RELEASED, [*audit_post(deps.audit_place, run_id)]
+        event, posts = Event.RELEASED, []
         data |= {"revision": run.revision, "digest": run.digest, "risk": run.risk, "approved": run.digest}
     try:
-        door.change(conn, run_id, event, actor="clock", at=deps.now(), data=data, tell=posts)
+        tell = [*audit_post(deps.audit_place, run_id, event), *posts]
+        door.change(conn, run_id, event, actor="clock", at=deps.now(), data=data, tell=tell)
     except NotAllowed:  # somebody decided between the look and the turn: then there is nothing to expire
         return False
     return event is Event.EXPIRED

@@ -31,6 +31,8 @@ TOLD = frozenset(
 )
 
 
-def audit_post(place: str, run_id: str) -> Sequence[NewPost]:
-    """The row for the audit channel, or nothing where there is none. The door completes it with the entry's number."""
-    return [NewPost(run=run_id, card="audit", key=f"{run_id}:audit", channel=place, in_thread=False)] if place else []
+def audit_post(place: str, run_id: str, event: Event) -> Sequence[NewPost]:
+    """The row for the audit channel, or nothing where there is none or the event is not told. The door adds the entry's number."""
+    if not place or event not in TOLD:
+        return []
+    return [NewPost(run=run_id, card="audit", key=f"{run_id}:audit", channel=place, in_thread=False)]

@@ -30,6 +30,7 @@ class Next:
     held_step: StepId | None = None
     held_args: dict[str, Any] | None = None  # the filled-in arguments that a confirm is about
     done: bool = False
+    settled: bool = False  # the run is braked, and nothing runs any more
 
 
 @dataclass(frozen=True)
@@ -43,6 +44,7 @@ class Scene:
     grades: Mapping[str, Grade]
     catalogue: Catalogue
     approved_tools: Mapping[str, Digest]  # definitions as they were when the plan was graded
+    digest: Digest  # of the plan that is stored
 
 
 def decide(scene: Scene, *, room: int) -> Next:
@@ -103,6 +105,8 @@ def _must_confirm(scene: Scene, step: Step, args: Mapping[str, Any]) -> bool:
 
 def filled(scene: Scene, step: Step) -> dict[str, Any] | str:
     """The step's arguments with every reference filled, or the sentence that says why the tool must not be called."""
+    if scene.digest != scene.run.approved:
+        return "the stored plan is not the one that was approved"
     spec = scene.catalogue.get(step.tool)
     if spec is None:
         return f"the tool {step.tool} is not there any more"

@@ -289,8 +289,6 @@ def _hold(run: Run, event: Event, to: RunStatus, data: Mapping[str, Any]) -> dic
         return {"reason": H.QUESTION}
     if event is E.HELD:
         return {"reason": Hold(data["reason"]), "held_step": data.get("step")}
-    if event is E.SETTLED and to is S.PAUSED:
-        return {}
     if to is S.PAUSING or to is S.PAUSED:
         return {}
     let_go = [data["passes"]] if data.get("passes") else []

@@ -21,6 +21,7 @@ from bot.store.db import noted
 
 _runs, _steps, _revisions = tables.runs, tables.steps, tables.revisions
 _STATE = [column for column in _runs.c if column.name not in ("answer", "seq", "head")]
+OPEN = [status.value for status in RunStatus if status not in FINAL]  # named one by one, so that an index serves
 _GET = select(*_STATE).where(_runs.c.id == bindparam("run_id"))
 _GET_STEPS = select(_steps).where(_steps.c.run_id == bindparam("run_id")).order_by(_steps.c.number, _steps.c.step_id)
 _GET_REVISION = select(_revisions).where(_revisions.c.run_id == bindparam("run_id"), _revisions.c.revision == bindparam("revision"))
@@ -96,6 +97,11 @@ def get(conn: Connection, run_id: str) -> Run:
     return _run(row)
 
 
+def exists(conn: Connection, run_id: str) -> bool:
+    """Is there a run of that id?"""
+    return conn.execute(_GET, {"run_id": run_id}).one_or_none() is not None
+
+
 def steps(conn: Connection, run_id: str) -> tuple[StepState, ...]:
     """The states of all steps that the run has or had started, by number."""
     return tuple(_step(row) for row in conn.execute(_GET_STEPS, {"run_id": run_id}).mappings())
@@ -154,7 +160,7 @@ def snapshot(conn: Connection, run_id: str, *, entries: bool = False) -> Snapsho
 
 def open_runs(conn: Connection) -> list[Run]:
     """Runs that have not ended, oldest first."""
-    return _list(conn, select(*_STATE).where(_runs.c.status.not_in([status.value for status in FINAL])).order_by(*_OLDEST))
+    return _list(conn, select(*_STATE).where(_runs.c.status.in_(OPEN)).order_by(*_OLDEST))
 
 
 def queued(conn: Connection) -> list[Run]:

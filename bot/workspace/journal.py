@@ -5,12 +5,13 @@ An unbuffered write is in the kernel's hands when it returns, so SIGKILL loses n
 happen on the event loop. At start, and when the file has grown far beyond what is alive, it is rewritten from the living records.
 """
 
+import fcntl
 import io
 import json
 import os
 from collections.abc import Iterable
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from bot.errors import ConfigurationError
 
@@ -19,13 +20,14 @@ SMALL = 4_000_000  # bytes that may be appended before the file is looked at
 
 
 class Journal:
-    """An append-only file of changes; without a path, changes are not kept."""
+    """An append-only file of changes, for one server alone; without a path, changes are not kept."""
 
     def __init__(self, path: Path | None) -> None:
         self._path = path
         self._file: io.FileIO | None = None
         self._written = 0  # by the last rewrite
         self._appended = 0  # since then
+        self._lock: IO[str] | None = None
 
     @property
     def is_overgrown(self) -> bool:
@@ -35,17 +37,32 @@ class Journal:
     def read(self) -> list[Entry]:
         """Return all changes in order. The last line may be torn by a kill and is then left out: its call was never answered.
 
-        Raises ConfigurationError where any other line cannot be read.
+        Raises ConfigurationError where any other line cannot be read, or another server has this file: its rewrite would lose our lines.
         """
-        if self._path is None or not self._path.exists():
+        if self._path is None:
+            return []
+        self._hold(self._path.with_suffix(".lock"))
+        if not self._path.exists():
             return []
         lines = self._path.read_bytes().split(b"\n")
         return [self._parse(number, line) for number, line in enumerate(lines[:-1], 1) if line]
+
+    def _hold(self, path: Path) -> None:
+        """Keep other servers away until `close`. The lock ends with the process, however it ends."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        self._lock = path.open("w")
+        try:
+            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError as taken:
+            self._lock.close()
+            says = "another workspace runs in this folder; stop it first, or name another with --data"
+            raise ConfigurationError(f"{path.parent}: {says}") from taken
 
     def _parse(self, number: int, line: bytes) -> Entry:
         try:
             table, key, value = json.loads(line)
         except ValueError as problem:
+            self.close()
             raise ConfigurationError(f"{self._path}: line {number} is damaged; move the file away to begin afresh") from problem
         return table, key, value
 
@@ -53,7 +70,7 @@ class Journal:
         """Replace the file by these entries, whole or not at all, and go on appending to the new one."""
         if self._path is None:
             return
-        self.close()
+        self._end()
         self._path.parent.mkdir(parents=True, exist_ok=True)
         fresh = self._path.with_suffix(".new")
         fresh.touch(mode=0o600)  # the tokens are in it
@@ -71,6 +88,11 @@ class Journal:
             self._appended += self._file.write(_line((table, key, value))) or 0
 
     def close(self) -> None:
+        self._end()
+        if self._lock is not None:
+            self._lock.close()
+
+    def _end(self) -> None:
         if self._file is not None:
             self._file.close()
             self._file = None

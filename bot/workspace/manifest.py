@@ -55,13 +55,17 @@ def read_manifest(path: Path) -> Manifest:
         return _from_json(yaml.safe_load(path.read_text()))
     except FileNotFoundError as problem:
         raise ConfigurationError(f"{path}: there is no such manifest; name one with --manifest") from problem
+    except OSError as problem:
+        raise ConfigurationError(f"{path}: cannot be read: {problem.strerror}; name a manifest with --manifest") from problem
+    except UnicodeDecodeError as problem:
+        raise ConfigurationError(f"{path}: this is not a text file in UTF-8; name a manifest with --manifest") from problem
     except yaml.YAMLError as problem:
         raise ConfigurationError(f"{path}: not YAML: {' '.join(str(problem).split())}") from problem
     except ValidationError as problem:
         first = problem.errors()[0]
         raise ConfigurationError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from problem
     except (AttributeError, TypeError) as problem:
-        raise ConfigurationError(f"{path}: not an app manifest: {problem}") from problem
+        raise ConfigurationError(f"{path}: this is not an app manifest; name one with --manifest") from problem
 
 
 def _from_json(raw: Json) -> Manifest:

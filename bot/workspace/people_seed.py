@@ -83,11 +83,15 @@ def read_seed(path: Path | None) -> Seed:
         return Seed.model_validate(yaml.safe_load(path.read_text()))  # JSON is YAML
     except OSError as problem:
         raise ConfigurationError(f"{path}: cannot be read: {problem.strerror}") from problem
+    except UnicodeDecodeError as problem:
+        raise ConfigurationError(f"{path}: this is not a text file in UTF-8") from problem
     except yaml.YAMLError as problem:
         raise ConfigurationError(f"{path}: neither JSON nor YAML: {' '.join(str(problem).split())}") from problem
     except ValidationError as problem:
         first = problem.errors()[0]
-        raise ConfigurationError(f"{path}: {'.'.join(map(str, first['loc']))}: {first['msg']}") from problem
+        where = ".".join(map(str, first["loc"]))
+        says = f"{where}: {first['msg']}" if where else "this names no people; begin with `people:` and `channels:`"
+        raise ConfigurationError(f"{path}: {says}") from problem
 
 
 def plant(seed: Seed, state: State, *, created: int) -> None:

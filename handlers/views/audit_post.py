@@ -142,7 +142,7 @@ def _first(scene: Scene, entry: Entry) -> str:
 
 
 def _digest(entry: Entry, word: str) -> str:
-    digest = entry.data.get("digest")
+    digest = entry.data.get("filling") or entry.data.get("digest")  # of a step's filled-in values, or of the plan
     return f"{word} `{plain(short(str(digest)), 8)}`" if digest else ""
 
 

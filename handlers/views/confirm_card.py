@@ -117,7 +117,7 @@ def _closed(scene: Scene, step: Step, digest: str, *, still_held: bool) -> Card:
 def _settling(scene: Scene, step: Step, digest: str) -> Entry | None:
     """The entry that ended the wait for this filling."""
     for entry in reversed(scene.snapshot.entries):
-        about = entry.data.get("step") == step.id and _same(entry.data.get("digest"), digest)
+        about = entry.data.get("step") == step.id and _same(entry.data.get("filling"), digest)
         if entry.event in SETTLING and (about or entry.event in (Event.EXPIRED, Event.STOP_ASKED)):
             return entry
     return None

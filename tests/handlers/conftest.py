@@ -109,7 +109,7 @@ async def make_hall(tmp_path: Path, clock: Clock) -> AsyncIterator[MakeHall]:
             deps = replace(deps, synthesizer=synthesizer) if synthesizer else deps
             stack.push_async_callback(close_parts, deps)
             slack = await open_slack(deps.settings, deps.policy)
-            for each in slack_tools(slack):
+            for each in slack_tools(slack, deps.tasks):
                 deps.tools.add(each)
             presenter = Presenter(deps, slack)
             if presented:
