@@ -9,6 +9,7 @@ from bot.core.drafts import Planner
 from bot.core.ids import RunId
 from bot.core.policy import Policy
 from bot.core.snapshot import Synthesizer
+from bot.locks import Locks
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.tasks import Tasks
@@ -29,6 +30,7 @@ class Deps:
     tasks: Tasks
     now: Callable[[], datetime]
     new_run_id: Callable[[], RunId]
+    locks: Locks = field(default_factory=Locks)
     progress: dict[tuple[str, str], str] = field(default_factory=dict)  # (run, step) → the tool's own words while it runs
     opened: dict[tuple[str, int, str], set[int]] = field(default_factory=dict)  # (run, revision, person) → pages of the full review
 

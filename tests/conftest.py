@@ -53,9 +53,10 @@ async def deps(tmp_path: Path, clock: Clock) -> AsyncIterator[Deps]:
 async def supervised(deps: Deps) -> AsyncIterator[Deps]:
     """Deps whose runs are attended to by a real supervisor."""
     supervisor = Supervisor(deps)
-    deps.tasks.start(supervisor.run(), name="supervisor")
+    running = deps.tasks.start(supervisor.run(), name="supervisor")
     yield deps
     await supervisor.close()
+    assert not running.done() or running.exception() is None, "the supervisor died"
 
 
 @pytest.fixture

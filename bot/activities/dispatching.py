@@ -88,6 +88,8 @@ class Segment:
         finally:
             deaf()
             await self._abandon()
+            for waiting in self.deps.locks.release(self.run.id):
+                self.deps.bell.ring(waiting)
 
     def _hear(self, run_id: str) -> None:
         if run_id == self.run.id:
@@ -172,10 +174,15 @@ class Segment:
         changes += [
             Change(Event.STEP_FAILED, step=door.StepChange(id=step, error=error, finished_at=at)) for step, error in following.fails
         ]
-        changes += [self._start(step, args) for step, args in following.starts]
+        changes += [self._start(step, args) for step, args in following.starts if self._locked(step, args)]
         if following.done and not self.tasks:
             changes.append(Change(Event.STEPS_DONE))
         return changes
+
+    def _locked(self, step: Step, args: Mapping[str, Any]) -> bool:
+        """Hold the key that the tool names, if it names one; a step whose key another run holds waits, and the release rings."""
+        pattern = self.deps.tools.catalogue[step.tool].lock
+        return not pattern or self.deps.locks.take(pattern.format_map(args), self.run.id)
 
     def _start(self, step: Step, args: dict[str, Any]) -> Change:
         change = door.StepChange(id=step.id, attempt=self.attempts[step.id] + 1, args=args, started_at=self.deps.now())

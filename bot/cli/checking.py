@@ -1,4 +1,4 @@
-"""`pullcord check`, the doctor: each line is ok, or says what to do."""
+"""`pullcord check`, the doctor: each line is ok, or says what to do. It opens the database as the bot would, so it makes one where none is."""
 
 import asyncio
 import json
@@ -19,6 +19,7 @@ from bot.core.policy import Policy
 from bot.errors import ConfigurationError
 from bot.settings import Settings, load
 from bot.store.db import Database
+from bot.tools.lint import lint
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -55,6 +56,7 @@ async def _collect(data: Path | None) -> list[Finding]:
         findings.append(Finding("policy", True, f"profile {policy.profile}, approvers {', '.join(policy.approvers) or 'nobody'}"))
         findings += [Finding("policy", False, remark) for remark in policies.remarks(policy, with_slack(tools, policy).catalogue)]
         findings.append(Finding("tools", True, f"{len(tools.catalogue)} tools"))
+        findings += [Finding("tool words", False, says) for name in tools.catalogue for says in lint(tools.get(name))]
     except ConfigurationError as fault:
         findings.append(Finding("policy and tools", False, str(fault)))
     findings.append(await _database(settings))

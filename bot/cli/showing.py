@@ -1,4 +1,4 @@
-"""`runs`, `show` and `audit`: what the database holds, for people and as data. Nothing here changes anything."""
+"""`runs`, `show` and `audit`: what the database holds, for people and as data. Nothing here changes a run; an older file is migrated."""
 
 import asyncio
 import json
@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 from rich.console import Console
 from sqlalchemy import Connection
 
-from bot.core.characters import cut
+from bot.core.characters import cut, visible
 from bot.core.ids import short
 from bot.core.run import Run
 from bot.core.snapshot import Snapshot, StepState
@@ -68,7 +68,7 @@ def _print_table(rows: list[tuple[str, ...]]) -> None:
     widths = [max(len(row[place]) for row in rows) for place in range(len(rows[0]) - 1)]
     for *cells, last in rows:
         line = "  ".join([*(cell.ljust(width) for cell, width in zip(cells, widths, strict=True)), last])
-        console.print(cut(line, console.width) if console.is_terminal else line, markup=False)
+        _say(cut(line, console.width) if console.is_terminal else line)
 
 
 def _row(run: Run) -> dict[str, Any]:
@@ -97,7 +97,7 @@ def show_run(data: Path | None, run_id: str, *, as_json: bool, attempts: bool) -
 
 
 def as_data(found: Snapshot) -> dict[str, Any]:
-    """The run as data; its keys are an interface (README, "As data")."""
+    """The run as data; its keys are an interface."""
     run = found.run
     return {
         **_row(run),
@@ -130,12 +130,17 @@ def _step(found: Snapshot, step: StepState) -> dict[str, Any]:
     }
 
 
+def _say(text: str) -> None:
+    """A line whose words may come from anybody: signs that would steer a terminal are shown instead."""
+    console.print(visible(text), markup=False)
+
+
 def _print_attempts(found: Snapshot) -> None:
     for attempt in found.attempts:
         console.print(f"round {attempt.round} · {attempt.planner} · {'ok' if attempt.ok else 'not usable'}", style="bold")
         for fault in attempt.faults:
-            console.print(f"  fault: {fault}", markup=False)
-        console.print(attempt.raw, markup=False)
+            _say(f"  fault: {fault}")
+        _say(attempt.raw)
     if not found.attempts:
         console.print("No planning round yet.")
 
@@ -143,15 +148,15 @@ def _print_attempts(found: Snapshot) -> None:
 def _print_run(found: Snapshot) -> None:
     run = found.run
     digest = f" · digest {short(run.digest)}" if run.digest else ""
-    console.print(f"{run.id} · {run.status}{f' ({run.reason})' if run.reason else ''} · risk {run.risk or '–'}{digest}", markup=False)
-    console.print(f"asked by {run.requester}: {run.ask}", markup=False)
+    _say(f"{run.id} · {run.status}{f' ({run.reason})' if run.reason else ''} · risk {run.risk or '–'}{digest}")
+    _say(f"asked by {run.requester}: {run.ask}")
     for step in found.steps:
         note = step.error or (step.observation.says if step.observation else "")
-        console.print(f"  {step.number} · {step.id} · {step.tool} · {step.status}{f' · {note}' if note else ''}", markup=False)
+        _say(f"  {step.number} · {step.id} · {step.tool} · {step.status}{f' · {note}' if note else ''}")
     for approval in found.approvals:
-        console.print(f"approved by {approval.actor}, {approval.at:%Y-%m-%d %H:%M:%S} UTC ({approval.kind})", markup=False)
+        _say(f"approved by {approval.actor}, {approval.at:%Y-%m-%d %H:%M:%S} UTC ({approval.kind})")
     if found.answer:
-        console.print(found.answer.text, markup=False)
+        _say(found.answer.text)
     console.print(f"{len(found.entries)} audit entries")
 
 

@@ -15,7 +15,7 @@ from bot.core import grading
 from bot.core.catalogue import Catalogue, Effect
 from bot.core.drafts import Fault
 from bot.core.plan import Plan
-from bot.core.policy_file import DEMO_POLICY, Limits, Places, Policy, Rule, Timer, ToolRule, default, parse
+from bot.core.policy_file import DEMO_POLICY, PROFILE_TIMERS, Limits, Places, Policy, Rule, Timer, ToolRule, default, parse
 from bot.core.risk import Grade, Level, Mode, highest
 
 __all__ = [
@@ -164,6 +164,9 @@ def approver_words(policy: Policy) -> tuple[str, ...]:
     return policy.approvers
 
 
+_NOT_YET = ("revisions", "redirects", "unattended", "wall", "tokens")
+
+
 def remarks(policy: Policy, catalogue: Catalogue) -> list[str]:
     """What is allowed but probably not meant, one sentence each: for `pullcord policy check` and the doctor."""
     idle = [glob for glob in policy.tools if not any(grading.fits(name, glob) for name in catalogue)]
@@ -172,6 +175,10 @@ def remarks(policy: Policy, catalogue: Catalogue) -> list[str]:
         wanted = grading.ruling(name, policy).effect
         if wanted and wanted is not grading.effect_of(spec, policy):
             said.append(f"{name} says itself that its effect is {spec.effect}; the file cannot make it {wanted}")
+    said += [f"limits.{name} is understood but not enforced by this version" for name in _NOT_YET if name in policy.limits.model_fields_set]
+    own = [timer for level, timer in policy.timers.items() if timer is not PROFILE_TIMERS[policy.profile][level]]
+    if any(timer.remind or timer.escalate for timer in own):
+        said.append("timers.remind and timers.escalate are understood, but this version only expires")
     if not policy.approvers and policy.profile != "personal":
         said.append("nobody is named under approvers, so nobody may approve")
     if policy.profile == "team" and not policy.places.audit:

@@ -188,11 +188,11 @@ places:
 
 # How long a card waits. Nobody answered means expired: nothing with an effect ever runs on silence.
 timers:
-  low: {remind: 10m, escalate: 20m, expire: 30m}
-  medium: {remind: 10m, escalate: 20m, expire: 30m}
-  high: {remind: 5m, escalate: 15m, expire: 30m}
+  low: {expire: 30m}
+  medium: {expire: 30m}
+  high: {expire: 30m}
 
-limits: {steps: 50, revisions: 3, redirects: 5, wall: 2h, tokens: 200000}
+limits: {steps: 50, rounds: 2}    # steps of one plan, rounds of planning
 """
 
 

@@ -50,14 +50,16 @@ async def _play(folder: Path) -> None:
         run_id = await _ask(deps, PLAN)
         await review.approve(deps, run_id, 1, who=APPROVER, received_at=deps.now())
         await until(deps, run_id, RunStatus.SUCCEEDED)
-        await _ask(deps, "frobnicate it")
+        await _ask(deps, "frobnicate it \x1b[31m")
     finally:
         await supervisor.close()
         await close_parts(deps)
 
 
 async def _ask(deps: Deps, ask: str) -> str:
-    run = await intake.open_run(deps, ask=ask, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None)
+    run = await intake.open_run(
+        deps, ask=ask, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
+    )
     assert run is not None
     await draft(deps, run.id)
     return (await runs.get(deps, run.id)).id

@@ -78,7 +78,18 @@ def test_show_attempts_prints_what_the_planner_was_given_and_its_faults(call: Ca
 
     assert told.code == 0
     assert "round 1 · offline · not usable" in told.out
-    assert run["attempts"][0]["raw"] in told.out
+    assert "? frobnicate it" in run["attempts"][0]["raw"]
+    assert "? frobnicate it" in told.out
+
+
+def test_words_of_others_do_not_steer_the_terminal(call: Caller, folder: Path) -> None:
+    run = show(call, folder, 0)
+
+    ways: list[tuple[str, ...]] = [("runs",), ("show", run["id"]), ("show", run["id"], "--attempts")]
+    told = [call(*way, "--data", folder) for way in ways]
+
+    assert "\x1b" in run["ask"]
+    assert all("\x1b" not in each.out and "⟦U+001B⟧[31m" in each.out for each in told)
 
 
 def test_an_unknown_run_is_a_no_in_one_line(call: Caller, folder: Path) -> None:

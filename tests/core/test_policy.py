@@ -161,6 +161,14 @@ def test_a_stricter_policy_never_releases_more(names: list[str], modes: dict[str
     )
 
 
+def test_remarks_name_what_this_version_does_not_enforce() -> None:
+    text = "profile: team\napprovers: [ada]\nplaces: {audit: '#audit'}\nlimits: {wall: 2h}\ntimers:\n  high: {remind: 5m, expire: 30m}\n"
+    said = policy.remarks(policy.parse(text, source="p"), CATALOGUE)
+    assert len(said) == 2
+    assert "limits.wall" in said[0]
+    assert "timers.remind" in said[1]
+
+
 def test_remarks_name_what_was_probably_not_meant() -> None:
     rules = policy.parse("tools: {'fils.*': {mode: ask}, files.delete: {effect: read}, shell.run: {effect: read}}", source="p")
     said = policy.remarks(rules, CATALOGUE)

@@ -10,7 +10,7 @@ from pathlib import Path
 from pydantic import BaseModel, ConfigDict, Field
 
 from bot.errors import ToolFailed
-from bot.tools.registry import ToolContext, tool
+from bot.tools.registry import Preview, ToolContext, tool
 
 
 def folder() -> Path:
@@ -95,3 +95,27 @@ async def destroy(args: Named, ctx: ToolContext) -> Done:
     """Delete something by name, counted in a file. Use it in tests that need a high risk. Not for real work."""
     _count("destroy", args.name)
     return Done(name=args.name)
+
+
+@tool(name="test.locked", effect="write", says="Changes {name} alone", target="name", lock="test:{name}")
+async def locked(args: Named, ctx: ToolContext) -> Done:
+    """Start, holding the key of NAME, then wait until NAME.open is there. Use it in tests of locks. Not for real work."""
+    _count("locked", args.name)
+    while not (folder() / f"{args.name}.open").exists():
+        await asyncio.sleep(0.01)
+    return Done(name=args.name)
+
+
+@tool(name="test.previewed", effect="delete", says="Deletes {name}, with a preview", target="name")
+async def previewed(args: Named, ctx: ToolContext) -> Done:
+    """Delete something that can be looked at before. Use it in tests of previews. Not for real work."""
+    _count("previewed", args.name)
+    return Done(name=args.name)
+
+
+@previewed.preview
+async def previewed_before(args: Named, ctx: ToolContext) -> Preview:
+    _count("preview", args.name)
+    while not (folder() / f"{args.name}.open").exists():
+        await asyncio.sleep(0.01)
+    return Preview(target=args.name, facts=(), before="there", after=None)

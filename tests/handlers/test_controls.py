@@ -103,7 +103,7 @@ async def test_stop_all_ends_everything_that_this_person_may_end(hall: Hall) -> 
 async def test_a_run_that_nobody_knows_is_refused_by_name(hall: Hall) -> None:
     await hall.person("member").command("#ops", "/pause", "R-ZZZZZ")
 
-    await hall.person("member").told("no record")
+    await hall.person("member").told("there is no run")
 
 
 async def test_a_brake_works_while_slack_does_not_say_who_pulls_it(hall: Hall) -> None:

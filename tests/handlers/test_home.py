@@ -94,7 +94,7 @@ async def test_cord_lists_runs_of_channels_that_this_person_can_see(hall: Hall) 
     assert run_id in listed
     assert hidden.id not in listed
     await hall.person("member").command("#general", "/pause", hidden.id)
-    await hall.person("member").told("no record")
+    await hall.person("member").told("there is no run")
 
 
 async def test_cord_explains_itself(hall: Hall) -> None:

@@ -180,7 +180,7 @@ def confirms() -> dict[str, Callable[[], Card]]:
         return confirm_card.confirm_card(given, step, args=args, digest=fingerprint(args), preview=preview)
 
     def closed(event: Event, status: RunStatus = S.RUNNING, **data: Any) -> Card:
-        entries = (entry(9, event, APPROVER, seconds=700, step="deploy", digest=digest, **data),)
+        entries = (entry(9, event, APPROVER, seconds=700, step="deploy", filling=digest, **data),)
         return confirm_card.confirm_card(
             scene(status, RISKY, entries=entries, steps=states(RISKY, 8)), "deploy", args=values, digest=digest
         )
