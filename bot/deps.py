@@ -1,5 +1,6 @@
 """What commands and activities are given: built once by `app`, passed by hand, no container."""
 
+from collections import OrderedDict
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import datetime
@@ -32,7 +33,7 @@ class Deps:
     new_run_id: Callable[[], RunId]
     locks: Locks = field(default_factory=Locks)
     progress: dict[tuple[str, str], str] = field(default_factory=dict)  # (run, step) → the tool's own words while it runs
-    opened: dict[tuple[str, int, str], set[int]] = field(default_factory=dict)  # (run, revision, person) → pages of the full review
+    opened: OrderedDict[tuple[str, int | str, str], set[int]] = field(default_factory=OrderedDict)  # see `commands.reading`
 
     @property
     def audit_place(self) -> str:

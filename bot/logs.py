@@ -1,5 +1,6 @@
 """Log lines: one event name per line plus its facts, on standard error. Secrets are masked in the last step, whoever wrote the line.
 
+The libraries' own lines (Slack's, the scheduler's, asyncio's) go the same way as ours, so that none of them passes the mask by.
 The run's id is bound to the task that works for it, so every line of an activity carries `run`.
 """
 
@@ -12,9 +13,14 @@ import structlog
 
 from bot.tools.sanitize import redact
 
+log = structlog.get_logger()
+
 
 def configure(level: str, *, secrets: Iterable[str] = ()) -> None:
-    """Set up structlog for this process. `secrets` are values that must appear in no line, whatever their form."""
+    """Set up structlog for this process, and send warnings of the standard library's `logging` through it.
+
+    `secrets` are values that must appear in no line, whatever their form.
+    """
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
@@ -27,6 +33,25 @@ def configure(level: str, *, secrets: Iterable[str] = ()) -> None:
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
         logger_factory=structlog.PrintLoggerFactory(sys.stderr),
     )
+    root = logging.getLogger()
+    root.handlers = [*(handler for handler in root.handlers if not isinstance(handler, _ToStructlog)), _ToStructlog()]
+    root.setLevel(logging.WARNING)
+
+
+class _ToStructlog(logging.Handler):
+    """Lines of libraries go where ours go."""
+
+    def emit(self, record: logging.LogRecord) -> None:
+        level = min(max(record.levelno // 10 * 10, logging.DEBUG), logging.CRITICAL)
+        log.log(level, "library", source=record.name, says=_says(record), exc_info=record.exc_info or None)
+
+
+def _says(record: logging.LogRecord) -> str:
+    """The record's words; as they were written where its arguments do not fit them."""
+    try:
+        return record.getMessage()
+    except Exception as fault:
+        return f"{record.msg} {record.args!r} ({fault})"
 
 
 class _Mask:

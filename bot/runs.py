@@ -36,9 +36,9 @@ async def live(deps: Deps, *, requester: str | None = None, channel: str | None 
     return [run for run in found if requester in (None, run.requester) and channel in (None, run.channel)]
 
 
-async def listing(deps: Deps, *, limit: int = 100) -> Sequence[Run]:
-    """The newest runs first."""
-    return await deps.store.read(lambda conn: runs.listing(conn, limit=limit))
+async def listing(deps: Deps, *, requester: str | None = None, limit: int = 100) -> Sequence[Run]:
+    """The newest runs first; only those that this person asked for, if one is named."""
+    return await deps.store.read(lambda conn: runs.listing(conn, requester=requester, limit=limit))
 
 
 async def queued(deps: Deps) -> list[Run]:

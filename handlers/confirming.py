@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.commands import controls
+from bot.commands import controls, reading
 from bot.core import policy
 from bot.core.snapshot import Post
 from bot.errors import Refused
@@ -51,7 +51,7 @@ async def page_view(desk: Desk, press: Press, page: int) -> modals.View:
     who = await desk.slack.directory.member(press.actor, press.team)
     values = _values(scene, step, filled)
     total = filling.page_count(scene, scene.plan.step(step), values["args"], values["preview"])
-    seen = desk.page_opened(press.target.run, filled, press.actor, page, total)
+    seen = reading.page_opened(desk.deps, press.target.run, filled, page, total, who=who)
     level = scene.snapshot.grades[step].level
     may = policy.may_approve(desk.deps.policy, who, requester=scene.run.requester, level=level) is None
     return filling.filling_view(scene, step, page, digest=filled, may_confirm=may and seen, **values)
@@ -64,15 +64,14 @@ async def on_turn(desk: Desk, press: Press) -> None:
 
 
 async def on_pages_sent(desk: Desk, sent: Submission) -> None:
-    """Confirm, on the last page. Raises `Refused("open_first")` for one who has not opened the others."""
+    """Confirm, on the last page, which only counts for one who has opened the others."""
     step, filled = _named(sent.target)
     scene = await scenes.of_run(desk, sent.target.run)
     values = _values(scene, step, filled)
     total = filling.page_count(scene, scene.plan.step(step), values["args"], values["preview"])
-    if not desk.page_opened(sent.target.run, filled, sent.actor, total, total):
-        raise Refused("open_first", run=sent.target.run, did="confirm", pages=total)
     who = await desk.slack.directory.member(sent.actor, sent.team)
-    await controls.confirm(desk.deps, sent.target.run, step, digest8=filled, who=who)
+    seen = reading.page_opened(desk.deps, sent.target.run, filled, total, total, who=who)
+    await controls.confirm(desk.deps, sent.target.run, step, digest8=filled, who=who, opened_all=seen)
 
 
 def _named(target: ids.Target) -> tuple[str, str]:

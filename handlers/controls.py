@@ -10,10 +10,10 @@ from bot import runs
 from bot.commands import controls
 from bot.core.run import Hold, Run, RunStatus
 from bot.errors import Refused
-from handlers import cord, modals, scenes, sight, whisper
+from handlers import cord, errors, modals, scenes, sight, whisper
 from handlers.context import Command, Message, Place, Press, Submission
 from handlers.desk import Desk
-from handlers.views import reasons, slash
+from handlers.views import reasons, refusals, slash
 
 S = RunStatus
 FITS: Mapping[str, frozenset[RunStatus]] = {
@@ -21,6 +21,9 @@ FITS: Mapping[str, frozenset[RunStatus]] = {
     "resume": frozenset({S.PAUSING, S.PAUSED}),
     "stop": frozenset({S.PLANNING, S.IN_REVIEW, S.QUEUED, S.RUNNING, S.PAUSING, S.PAUSED}),
 }
+
+# Kinds of refusals that say nothing of the person: the run moved between the look and the turn.
+OVERTAKEN = frozenset({"already_done", "already_paused", "already_stopping", "held_otherwise", "moved_on", "not_started"})
 
 
 async def pause(desk: Desk, run_id: str, *, actor: str, team: str) -> None:
@@ -143,27 +146,35 @@ async def _the_one(desk: Desk, place: Place, word: str, found: list[Run], *, act
 
 
 async def on_all(desk: Desk, place: Place, word: str, *, actor: str, team: str) -> None:
-    """Every run that this person may see: those of private channels elsewhere are not theirs to brake."""
-    done: list[Run] = []
+    """Every run that this person may see: those of private channels elsewhere are not theirs to brake, nor to hear of."""
+    commands = desk.slack.commands
+    done: list[str] = []
     refused: list[str] = []
     for run in await _meant(desk, word, None):
-        seen = await sight.may_see(desk, run, actor=actor, here=place.channel)
-        if seen and await _did(desk, word, run, actor=actor, team=team):
-            done.append(run)
-        else:
+        if not await sight.may_see(desk, run, actor=actor, here=place.channel):
+            continue
+        no = await _refusal(desk, word, run, actor=actor, team=team)
+        if no is None:
+            done.append(run.id)
+        elif no.kind not in OVERTAKEN:
             refused.append(run.id)
-    shown = [await scenes.of_run(desk, run.id) for run in done]
-    commands = desk.slack.commands
-    card = slash.all_done(shown, word=word, refused=refused, commands=commands) if done else slash.none(word, commands=commands)
+    if done:
+        card = slash.all_done([await scenes.of_run(desk, run) for run in done], word=word, refused=refused, commands=commands)
+    elif refused:
+        card = refusals.refusal("nothing_to_do", {"word": word, "refused": refused}, commands=commands)
+    else:
+        card = slash.none(word, commands=commands)
     await whisper.tell(desk.slack, place, card)
 
 
-async def _did(desk: Desk, word: str, run: Run, *, actor: str, team: str) -> bool:
+async def _refusal(desk: Desk, word: str, run: Run, *, actor: str, team: str) -> Refused | None:
+    """Do it to one of many; what the rules say against it is on record, and holds up no other."""
     try:
         await BY_WORD[word](desk, run.id, actor=actor, team=team)
-    except Refused:
-        return False
-    return True
+    except Refused as refused:
+        await errors.record(desk, refused, actor=actor, did=f"{word} all")
+        return refused
+    return None
 
 
 async def _meant(desk: Desk, word: str, channel: str | None) -> list[Run]:

@@ -26,10 +26,17 @@ async def on_cord(desk: Desk, typed: Command) -> None:
 
 async def show_runs(desk: Desk, place: Place) -> None:
     """What is live, and what ended lately, as far as this person may see it."""
-    seen = [run for run in await runs.listing(desk.deps) if await sight.may_see(desk, run, actor=place.actor, here=place.channel)]
+    seen = [run for run in await _listed(desk, place.actor) if await sight.may_see(desk, run, actor=place.actor, here=place.channel)]
     live, ended = [run for run in seen if not run.is_final], [run for run in seen if run.is_final]
     card = slash.runs(await _scenes(desk, live), await _scenes(desk, ended), commands=desk.slack.commands)
     await whisper.tell(desk.slack, place, card)
+
+
+async def _listed(desk: Desk, actor: str) -> list[Run]:
+    """All that is live and what ended lately, newest first; before that this person's own, which a busy bot's other runs must not hide."""
+    found = [*await runs.listing(desk.deps, requester=actor), *await runs.listing(desk.deps), *await runs.live(desk.deps)]
+    newest = sorted({run.id: run for run in found}.values(), key=lambda run: run.created_at, reverse=True)
+    return sorted(newest, key=lambda run: run.requester != actor)
 
 
 async def _help(desk: Desk, place: Place) -> None:

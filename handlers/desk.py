@@ -11,13 +11,13 @@ MOST_REMEMBERED = 2_000
 
 @dataclass(frozen=True)
 class Desk:
-    """Made once by `register`. `gone`: messages deleted a moment ago, since a deletion may overtake the ask that it takes back (C015)."""
+    """What was heard is remembered for the listeners, a bounded while; lost at a restart, which the store's own keys make up for."""
 
     deps: Deps
     slack: Slack
-    gone: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
+    gone: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)  # a deletion may overtake the ask it takes back (C015)
     heard: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
-    opened: dict[tuple[str, str, str], set[int]] = field(default_factory=dict)  # (run, filling, person) → pages of its values
+    replies: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)  # they ask for nothing, even if they end their run
 
     def remember_gone(self, channel: str, ts: str) -> None:
         """That message was deleted."""
@@ -29,16 +29,9 @@ class Desk:
         _remember(self.heard, channel, ts)
         return not known
 
-    def page_opened(self, run_id: str, filling: str, person: str, page: int, total: int) -> bool:
-        """Remember that this person opened that page of a filling; True once they have opened all. Lost at a restart, on purpose."""
-        seen = self.opened.setdefault((run_id, filling, person), set())
-        seen.add(page)
-        return len(seen) >= total
-
-    def link(self, channel: str, ts: str, thread_ts: str | None = None) -> str:
-        """The permalink of a message, made by rule: Slack need not be asked."""
-        address = f"{self.slack.team_url.rstrip('/')}/archives/{channel}/p{ts.replace('.', '')}"
-        return f"{address}?thread_ts={thread_ts}&cid={channel}" if thread_ts and thread_ts != ts else address
+    def remember_reply(self, channel: str, ts: str) -> None:
+        """That message was a reply to a run."""
+        _remember(self.replies, channel, ts)
 
 
 def _remember(memory: OrderedDict[tuple[str, str], None], channel: str, ts: str) -> None:

@@ -1,7 +1,8 @@
 """One place where a listener's end is seen: done, refused, or broken.
 
-`Refused` is a normal answer: on record, and told privately with the next move. Everything else is our fault: the person gets a short
-apology with a number, and the log has the trace under the same number. No listener catches anything itself.
+`Refused` is a normal answer: on record, and told privately with the next move. A store that is busy beyond its bounds asks for another
+click. Everything else is our fault: the person gets a short apology with a number, and the log has the trace under the same number. No
+listener catches anything itself, and whatever goes wrong while a person is answered ends here as well.
 """
 
 import secrets
@@ -12,7 +13,7 @@ import structlog
 
 from bot.commands import refusing
 from bot.core.ids import ALPHABET
-from bot.errors import Refused
+from bot.errors import Refused, Unavailable
 from handlers import scenes, whisper
 from handlers.context import Place
 from handlers.desk import Desk
@@ -32,23 +33,36 @@ def start(desk: Desk, work: Coroutine[Any, Any, None], *, place: Place, did: str
 async def guarded(desk: Desk, work: Coroutine[Any, Any, None], *, place: Place, did: str) -> None:
     """Do it; whatever keeps it from being done is told to the person who acted."""
     try:
-        await work
-    except Refused as refused:
-        await refuse(desk, refused, place=place, did=did)
+        try:
+            await work
+        except Refused as refused:
+            await refuse(desk, refused, place=place, did=did)
+    except Unavailable as busy:
+        log.warning("busy", error=str(busy), actor=place.actor, did=did)
+        await whisper.tell(desk.slack, place, refusals.refusal("busy", {"did": did}, commands=desk.slack.commands))
     except Exception:
         await apologise(desk, place=place, did=did)
 
 
 async def refuse(desk: Desk, refused: Refused, *, place: Place, did: str) -> None:
-    """Record the refusal and say it. What made it come about may have changed at Slack: the directory asks anew next time."""
-    log.info("refused", kind=refused.kind, actor=place.actor, did=did)
-    desk.slack.directory.forget()
-    run_id = refused.facts.get("run") if refused.kind != "unknown_run" else None
-    if refused.kind not in NOT_RECORDED:
-        await refusing.record(desk.deps, refused, run_id=run_id, actor=place.actor, did=did)
+    """Record the refusal and say it."""
+    run_id = await record(desk, refused, actor=place.actor, did=did)
     scene = await _scene(desk, run_id)
     card = refusals.refusal(refused.kind, {"did": did, **refused.facts}, scene)
     await whisper.tell(desk.slack, _in_thread_of(place, scene), card)
+
+
+async def record(desk: Desk, refused: Refused, *, actor: str, did: str) -> str | None:
+    """Put the refusal on record. What made it come about may have changed at Slack: the directory asks anew next time.
+
+    Returns the run that it is about, if that is known.
+    """
+    log.info("refused", kind=refused.kind, actor=actor, did=did)
+    desk.slack.directory.forget()
+    run_id = refused.facts.get("run") if refused.kind != "unknown_run" else None
+    if refused.kind not in NOT_RECORDED:
+        await refusing.record(desk.deps, refused, run_id=run_id, actor=actor, did=did)
+    return run_id
 
 
 async def apologise(desk: Desk, *, place: Place, did: str) -> None:

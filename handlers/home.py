@@ -33,9 +33,10 @@ async def publish(desk: Desk, actor: str, team: str) -> None:
     """Bring the person's Home up to date."""
     who = await desk.slack.directory.member(actor, team)
     live = [run for run in await runs.live(desk.deps) if await sight.may_see(desk, run, actor=actor, here=None)]
+    live.sort(key=lambda run: run.requester != actor)  # their own first: a busy bot has more runs than Home has room
     waiting = [run for run in live if _waits_for(desk, run, who)]
     running = [run for run in live if run not in waiting]
-    mine = [run for run in await runs.listing(desk.deps) if run.requester == actor and run.is_final]
+    mine = [run for run in await runs.listing(desk.deps, requester=actor) if run.is_final]
     overview = home.Overview(
         waiting=await _scenes(desk, waiting),
         running=await _scenes(desk, running),

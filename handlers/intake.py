@@ -16,9 +16,12 @@ from handlers.views import slash
 
 
 async def on_mention(desk: Desk, said: Message) -> None:
-    """A mention asks, unless it is a reply in the thread of a run that goes on: that one is read as a reply, by the message event."""
+    """A mention asks, unless it is a reply in the thread of a run that goes on: that one is read as a reply, by the message event.
+
+    That event may come first, and the reply may have ended the run by now: it was a reply all the same.
+    """
     run = await runs.by_thread(desk.deps, said.channel, said.thread_ts) if said.thread_ts else None
-    if run is None or run.is_final:
+    if run is None or (run.is_final and (said.channel, said.ts) not in desk.replies):
         await ask(desk, said)
 
 

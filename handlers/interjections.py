@@ -21,7 +21,10 @@ async def on_message(desk: Desk, said: Message) -> None:
     if not desk.first_time(said.channel, said.ts):
         return
     run = await runs.by_thread(desk.deps, said.channel, said.thread_ts) if said.thread_ts else None
+    if run is not None and run.source_ts == said.ts:
+        return  # a mention is told twice; this one was heard as `app_mention` first, and it is the ask itself
     if run is not None and not (run.is_final and said.calls_us):
+        desk.remember_reply(said.channel, said.ts)
         await on_reply(desk, said, run)
     elif said.is_direct:
         await asking.on_direct(desk, said)

@@ -1,12 +1,21 @@
-"""Short posts that answer a person in a run's thread, with a key in their metadata like every post of ours."""
+"""Short posts that answer a person in a run's thread, with a key in their metadata like every post of ours.
+
+They are not worth a row in the outbox, so each is tried once: a lost answer must not double it. Where nobody knows whether it stands, or
+Slack did not take it, the person is told the same in private.
+"""
 
 from collections.abc import Callable, Mapping
 
-from handlers import scenes
+import structlog
+
+from handlers import scenes, whisper
 from handlers.context import Message
 from handlers.desk import Desk
+from handlers.trouble import FAILURES, trouble
 from handlers.views import notes
 from handlers.views.scene import Card, Scene, message
+
+log = structlog.get_logger()
 
 KINDS: Mapping[str, Callable[[Scene], Card]] = {
     "status": notes.status,
@@ -21,4 +30,8 @@ async def say(desk: Desk, said: Message, run_id: str, kind: str) -> None:
     scene = await scenes.of_run(desk, run_id)
     card = KINDS[kind](scene) if kind in KINDS else notes.control_done(scene, kind)
     told = message(card, scene, kind="note", version=scene.run.version, key=f"{run_id}:reply.{said.ts}")
-    await desk.slack.client.chat_postMessage(channel=said.channel, thread_ts=said.root, **told)
+    try:
+        await desk.slack.once.chat_postMessage(channel=said.channel, thread_ts=said.root, **told)
+    except FAILURES as failure:
+        log.warning("note_unanswered", run=run_id, error=trouble(failure).code)
+        await whisper.tell(desk.slack, said.place, card)

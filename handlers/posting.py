@@ -67,8 +67,8 @@ async def find(desk: Desk, post: Post, channel: str, *, thread_ts: str | None, r
     """Key → ts of those messages of this row that stand already, in the thread or, where that is gone, in the channel."""
     found: dict[str, str] = {}
     async for message in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - 60:.6f}"):
-        key = ((message.get("metadata") or {}).get("event_payload") or {}).get("key") or ""
-        if key.partition("/")[0] == post.key and message.get("bot_id") == desk.slack.bot_id and message["ts"] != post.ts:
+        key = desk.slack.own_key(message)
+        if key.partition("/")[0] == post.key and message["ts"] != post.ts:
             found[key] = message["ts"]
     return found
 
@@ -127,7 +127,7 @@ async def _without_thread(desk: Desk, post: Post, run: Run, channel: str, part: 
     answer = await desk.slack.once.chat_postMessage(channel=channel, **part)
     if post.card not in ("run", "answer"):
         return answer["channel"], answer["ts"]
-    here = desk.link(answer["channel"], answer["ts"])
+    here = desk.slack.link(answer["channel"], answer["ts"])
     says = f"*The message that asked for {run.id} is gone; the run goes on.* A deletion undoes no approval.\n*Next:* see <{here}|its card>."
     await whisper.tell(desk.slack, Place(actor=run.requester, channel=channel), whisper.section(says))
     return answer["channel"], answer["ts"]

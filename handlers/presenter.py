@@ -101,10 +101,13 @@ class Presenter:
         stale = await outbox.stale(deps)
         stale += await self._to_be_linked(stale)
         stale += await self._at_work(stale)
+        cards: dict[str, list[Post]] = {}
         for post in await self._redrawer.choose(stale):
-            if post.card == "run":
-                self._linked.discard(post.run)
-            self._start(self._redrawer.draw(post), name=f"draw {post.key}")
+            cards.setdefault(post.run, []).append(post)
+        for run_id, posts in cards.items():
+            if any(post.card == "run" for post in posts):
+                self._linked.discard(run_id)
+            self._start(self._redrawer.draw(*posts), name=f"draw {run_id}")
         draw_s = self._redrawer.wait_s(stale)
         return min(rest_s, SWEEP_S if draw_s is None else draw_s)
 
@@ -150,7 +153,7 @@ class Presenter:
         return found
 
     async def _at_work(self, stale: list[Post]) -> list[Post]:
-        """Now and then the cards of runs at work: nothing has changed on them but the time and how far a step is. Only while calls are left."""
+        """Now and then the cards of runs at work: on them only the time has changed, and how far a step is. Only while calls are left."""
         if self._closing or self._clock() < self._next_tick or not self._redrawer.has_room:
             return []
         self._next_tick = self._clock() + TICK_S

@@ -5,6 +5,7 @@ little over a second later; all cards share the workspace's budget for `chat.upd
 wait for: ended runs and runs that wait for somebody. A draw that would change nothing costs no call. No run ever waits for any of this.
 """
 
+import asyncio
 import time
 from collections.abc import Callable
 from typing import Any
@@ -20,6 +21,7 @@ from handlers import scenes
 from handlers.desk import Desk
 from handlers.pace import Budget
 from handlers.trouble import FAILURES, NO_MESSAGE, NOT_HERE, TOO_MUCH, Trouble, trouble
+from handlers.views.scene import Scene
 
 log = structlog.get_logger()
 
@@ -34,7 +36,7 @@ Json = dict[str, Any]
 
 
 class Redrawer:
-    """Draws stale cards. `start(work)` must start a coroutine as an owned task; `clock` gives seconds that only grow."""
+    """Draws stale cards, and says which may be drawn now. `clock` gives seconds that only grow."""
 
     def __init__(self, desk: Desk, *, clock: Callable[[], float] = time.monotonic) -> None:
         self._desk = desk
@@ -77,10 +79,23 @@ class Redrawer:
         self._looks[post.id] = appearance(arguments)
         self._not_before[post.id] = self._clock() + CARD_PACE_S
 
-    async def draw(self, post: Post) -> None:
-        """Bring one card up to the run's state now."""
+    async def draw(self, *posts: Post) -> None:
+        """Bring cards of one run up to its state now: one look at the run serves them all."""
+        found = await self._look(posts[0].run)
+        await asyncio.gather(*(self._draw_safely(post, found) for post in posts))
+
+    async def _look(self, run_id: str) -> Scene | Exception:
+        """The run as it is now, or what kept us from seeing it, which each of its cards must hear of."""
         try:
-            await self._draw(post)
+            return await scenes.of_run(self._desk, run_id)
+        except Exception as fault:
+            return fault
+
+    async def _draw_safely(self, post: Post, found: Scene | Exception) -> None:
+        try:
+            if isinstance(found, Exception):
+                raise found
+            await self._draw(post, found)
             self._failures.pop(post.id, None)
         except Refused as unknown:
             await outbox.failed(self._desk.deps, post.id, str(unknown))
@@ -93,8 +108,7 @@ class Redrawer:
             self._drawing.discard(post.id)
             self._forget_old()
 
-    async def _draw(self, post: Post) -> None:
-        scene = await scenes.of_run(self._desk, post.run)
+    async def _draw(self, post: Post, scene: Scene) -> None:
         variants = scenes.messages(scene, post)[0]
         look = appearance(variants[0])
         if self._looks.get(post.id) == look:

@@ -1,6 +1,6 @@
 """Presses on a review: approve, cancel, open it in full, pause before a step."""
 
-from bot.commands import controls, review
+from bot.commands import controls, reading, review
 from bot.core import policy
 from bot.core.policy import Member
 from bot.core.risk import Level
@@ -60,7 +60,7 @@ async def page_view(desk: Desk, press: Press, page: int) -> modals.View:
     if revision != scene.run.revision:
         return pages.moved_on(scene, revision)
     who = await desk.slack.directory.member(press.actor, press.team)
-    seen = review.page_opened(desk.deps, target.run, revision, page, pages.page_count(scene), who=who)
+    seen = reading.page_opened(desk.deps, target.run, revision, page, pages.page_count(scene), who=who)
     return pages.show_all(scene, page, may_approve=_may_approve(desk, scene, who), opened_all=seen, revision=revision)
 
 
@@ -69,7 +69,7 @@ async def on_pages_sent(desk: Desk, sent: Submission) -> None:
     target, revision = sent.target, sent.target.revision or 0
     who = await desk.slack.directory.member(sent.actor, sent.team)
     total = pages.page_count(await scenes.of_run(desk, target.run))
-    seen = review.page_opened(desk.deps, target.run, revision, total, total, who=who)
+    seen = reading.page_opened(desk.deps, target.run, revision, total, total, who=who)
     await review.approve(desk.deps, target.run, revision, who=who, received_at=sent.received_at, opened_all=seen)
 
 

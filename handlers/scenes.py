@@ -11,7 +11,7 @@ import structlog
 from bot import runs
 from bot.core.references import sources
 from bot.core.snapshot import Post, Snapshot
-from bot.tools.masks import redacted
+from handlers import masking
 from handlers.desk import Desk
 from handlers.trouble import FAILURES
 from handlers.views import answer, audit_post, confirm_card, notes, review_card, run_card
@@ -28,7 +28,7 @@ OFFERS = frozenset({OFFER_BREAKPOINT, OFFER_ASK_AGAIN, OFFER_SHOW_STEPS})
 
 async def of_run(desk: Desk, run_id: str) -> Scene:
     """The scene of a run. Raises `Refused("unknown_run")`."""
-    snapshot = masked(await runs.snapshot(desk.deps, run_id, entries=True))
+    snapshot = await masking.masked(await runs.snapshot(desk.deps, run_id, entries=True))
     directory, policy = desk.slack.directory, desk.deps.policy
     pinging, plain = await _or_else(directory.approver_words(), ("the approvers", "the approvers"))
     return Scene(
@@ -45,14 +45,6 @@ async def of_run(desk: Desk, run_id: str) -> Scene:
         links=_links(desk, snapshot),
         reach=await _reach(desk, snapshot),
     )
-
-
-def masked(snapshot: Snapshot) -> Snapshot:
-    """The same run with every secret in it masked: before anything is drawn, since a card cuts texts and half a secret has no shape
-    (C059)."""
-    plain = snapshot.model_dump(mode="json")
-    covered = redacted(plain)
-    return snapshot if covered == plain else Snapshot.model_validate(covered)
 
 
 async def _or_else(question: Awaitable[T], instead: T) -> T:
@@ -73,7 +65,7 @@ def _links(desk: Desk, snapshot: Snapshot) -> dict[str, str]:
     standing = [post for post in snapshot.posts if post.ts is not None]
     standing.sort(key=lambda post: (post.in_thread, post.id))
     root = snapshot.run.thread_ts
-    return {post.card: desk.link(post.channel, post.ts or "", root if post.in_thread else None) for post in standing}
+    return {post.card: desk.slack.link(post.channel, post.ts or "", root if post.in_thread else None) for post in standing}
 
 
 async def _reach(desk: Desk, snapshot: Snapshot) -> dict[str, int]:
@@ -100,19 +92,19 @@ def messages(scene: Scene, post: Post) -> list[Variants]:
 
 
 def _cards(scene: Scene, post: Post) -> list[Card]:
+    data = next(one.data for one in scene.snapshot.posts if one.id == post.id)  # the scene's own is masked
     if post.card == "answer":
         return answer.answer_cards(scene)
     if post.card == "review":
-        return [review_card.review_card(scene, offers=OFFERS, revision=post.data.get("revision"))]
+        return [review_card.review_card(scene, offers=OFFERS, revision=data.get("revision"))]
     if post.card == "confirm":
-        seen = redacted({"args": post.data["args"], "preview": post.data.get("preview")})
-        filled = {"digest": post.data["filling"], **seen}
-        return [confirm_card.confirm_card(scene, post.data["step"], offers=OFFERS, **filled)]
+        filled = {"digest": data["filling"], "args": data["args"], "preview": data.get("preview")}
+        return [confirm_card.confirm_card(scene, data["step"], offers=OFFERS, **filled)]
     if post.card == "audit":
-        entry = next(entry for entry in scene.snapshot.entries if entry.seq == post.data["seq"])
+        entry = next(entry for entry in scene.snapshot.entries if entry.seq == data["seq"])
         return [audit_post.audit_post(scene, entry)]
     if post.card == "note":
-        return [notes.note_card(scene, post.data, offers=OFFERS)]
+        return [notes.note_card(scene, data, offers=OFFERS)]
     return [run_card.run_card(scene, offers=OFFERS)]
 
 

@@ -9,8 +9,8 @@ must be unset.
 import logging
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Any
 
-import structlog
 from slack_bolt.adapter.socket_mode.async_handler import AsyncSocketModeHandler
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.authorization import AuthorizeResult
@@ -22,8 +22,6 @@ from bot.core.policy import Policy
 from bot.errors import ConfigurationError
 from bot.settings import Settings
 from handlers.directory import Directory
-
-log = structlog.get_logger()
 
 TOKEN_TWICE = "As you gave `client` as well"  # bolt finds the token in the environment too, and says that it will not use it
 COMMANDS = ("plan", "pause", "resume", "stop", "cord")
@@ -41,6 +39,17 @@ class Slack:
     bot_user_id: str
     bot_id: str
     commands: Mapping[str, str]  # our word → what this workspace calls it: {"plan": "/plan"}
+
+    def link(self, channel: str, ts: str, thread_ts: str | None = None) -> str:
+        """The permalink of a message, made by rule: Slack need not be asked."""
+        address = f"{self.team_url.rstrip('/')}/archives/{channel}/p{ts.replace('.', '')}"
+        return f"{address}?thread_ts={thread_ts}&cid={channel}" if thread_ts and thread_ts != ts else address
+
+    def own_key(self, message: Mapping[str, Any]) -> str:
+        """The key in the metadata of a message that we wrote; empty for one without, and for everybody else's."""
+        if message.get("bot_id") != self.bot_id:
+            return ""
+        return str(((message.get("metadata") or {}).get("event_payload") or {}).get("key") or "")
 
 
 async def open_slack(settings: Settings, policy: Policy) -> Slack:
@@ -144,19 +153,13 @@ def _client(settings: Settings, *, retries: bool = True, token: str | None = "")
     return client
 
 
-class _ToStructlog(logging.Handler):
-    """The SDK's own log lines go where ours go."""
-
-    def emit(self, record: logging.LogRecord) -> None:
-        if record.getMessage().startswith(TOKEN_TWICE):
-            return
-        log.log(record.levelno, "slack_library", source=record.name, says=record.getMessage(), exc_info=record.exc_info or None)
+def _says_something(record: logging.LogRecord) -> bool:
+    return not record.getMessage().startswith(TOKEN_TWICE)
 
 
 def _logger(settings: Settings) -> logging.Logger:
+    """The SDK's own lines; they go where those of every library go (see `bot.logs`)."""
     logger = logging.getLogger("pullcord.slack")
-    if not logger.handlers:
-        logger.addHandler(_ToStructlog())
-    logger.propagate = False
+    logger.addFilter(_says_something)  # a filter that is there already is not added again
     logger.setLevel(logging.DEBUG if settings.log_level == "debug" else logging.WARNING)
     return logger

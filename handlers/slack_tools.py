@@ -154,8 +154,7 @@ async def _find(slack: Slack, channel: str, ctx: ToolContext) -> str | None:
         call = slack.client.conversations_history(channel=channel, oldest=oldest, include_all_metadata=True, limit=200, cursor=cursor)
         page = await _asked(call, channel)
         for message in page["messages"]:
-            key = ((message.get("metadata") or {}).get("event_payload") or {}).get("key")
-            if key == ctx.key and message.get("bot_id") == slack.bot_id:
+            if slack.own_key(message) == ctx.key:
                 return str(message["ts"])
         cursor = (page.get("response_metadata") or {}).get("next_cursor")
         if not cursor:
@@ -232,7 +231,7 @@ async def _name(slack: Slack, author: str) -> str:
 
 
 def _posted(slack: Slack, channel: str, ts: str) -> Posted:
-    return Posted(channel=channel, ts=ts, link=f"{slack.team_url.rstrip('/')}/archives/{channel}/p{ts.replace('.', '')}")
+    return Posted(channel=channel, ts=ts, link=slack.link(channel, ts))
 
 
 def _say(what: Trouble, place: str) -> str:

@@ -68,6 +68,7 @@ class Segment:
         self.attempts: dict[StepId, int] = {step.id: step.attempt for step in snapshot.steps}
         self.args: dict[StepId, dict[str, Any]] = {step.id: step.args or {} for step in snapshot.steps}
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
+        self.cut: set[str] = {s.id for s in snapshot.steps if s.observation and s.observation.cut}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
         self.cancelled: set[asyncio.Task[Ended]] = set()
         self.unwritten: list[Ended] = []  # outcomes that are not on record yet
@@ -142,7 +143,8 @@ class Segment:
             return Next(settled=not self.tasks)
         states, observations = self._after(self.unwritten)
         tools, catalogue = self.approved_tools, self.deps.tools.catalogue
-        scene = Scene(self.run, self.plan, states, observations, self.grades, catalogue, tools, self.digest)
+        cut = self.cut | {each.step.id for each in self.unwritten if each.observation and each.observation.cut}
+        scene = Scene(self.run, self.plan, states, observations, self.grades, catalogue, tools, self.digest, cut)
         following = decide(scene, room=self.share() - len(self.tasks))
         waits = following.hold is Hold.CONFIRM and self.tasks
         return Next() if waits else following  # a confirm shows what would change: first let what runs come to its end
@@ -269,6 +271,7 @@ class Segment:
             self._go(step, change.step.args)
         elif (observation := change.step.observation) is not None:
             self.observations[step.id] = observation.value
+            self.cut |= {step.id} if observation.cut else set()
 
     def _go(self, step: Step, args: dict[str, Any]) -> None:
         self.attempts[step.id] += 1

@@ -51,6 +51,8 @@ def run_demo(data: Path, *, port: int, browser: bool, policy: Path | None, tools
             await served.stop()
 
     run_until_done(serve)
+    if ended[0] == 1:
+        sys.stderr.write("pullcord: the bot ended by itself; start the demo again, and it goes on where it was\n")
     return ended[0]
 
 

@@ -11,7 +11,9 @@ from sqlalchemy import Connection
 
 from bot.core import policy
 from bot.core.audit import audit_post
-from bot.core.ids import Digest, StepId
+from bot.core.catalogue import Effect
+from bot.core.completeness import fits_card
+from bot.core.ids import Digest, StepId, short
 from bot.core.plan import fingerprint
 from bot.core.risk import Level
 from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus
@@ -19,6 +21,7 @@ from bot.core.snapshot import Approval, Observation
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.store import door, runs
+from bot.tools.masks import redact, redacted
 
 Guard = Callable[[Run], str | None]
 
@@ -65,7 +68,8 @@ async def skip(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run
 
 
 async def happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, note: str) -> Run:
-    """The step in doubt took effect; the note is its observation."""
+    """The step in doubt took effect; the note is its observation, masked like any other."""
+    note = redact(note)
     observation = Observation(value={"note": note}, says=note[:60] or "settled by a person", sha256=fingerprint({"note": note}))
     change = door.StepChange(id=StepId(step), observation=observation, finished_at=deps.now())
     return await _let_go(deps, run_id, Event.HAPPENED, step, who=who, did="settle", change=change, approver=True, facts={"note": note})
@@ -83,8 +87,12 @@ async def not_happened(deps: Deps, run_id: str, step: str, *, who: policy.Member
     return await _let_go(deps, run_id, Event.NOT_HAPPENED, step, who=who, did="settle", change=change, approver=True)
 
 
-async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: policy.Member) -> Run:
-    """Agree to the filled-in arguments whose digest begins with `digest8`; other values would need another confirmation."""
+async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: policy.Member, opened_all: bool = False) -> Run:
+    """Agree to the filled-in arguments whose digest begins with `digest8`; other values would need another confirmation.
+
+    `opened_all`: this person has opened every page of the values, which values too long for their card need (P2).
+    """
+    shown = None if opened_all else await _shown_on_card(deps, run_id, step)
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
@@ -97,6 +105,8 @@ async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: poli
         already = {approval.actor for approval in given}
         if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already):
             raise Refused(no, run=run_id, step=step, did="confirm", risk=level.value)
+        if not opened_all and shown != filled:
+            raise Refused("open_first", run=run_id, step=step, did="confirm")
         approval = Approval(actor=who.id, revision=run.revision, digest=filled, at=deps.now(), kind="confirm", step=StepId(step))
         runs.add_approval(conn, run_id, approval)
         data = {"step": step, "filling": filled, "passes": f"{step}:{filled[:8]}", "deadline": None}
@@ -106,8 +116,24 @@ async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: poli
     return await deps.store.write(work)
 
 
+async def _shown_on_card(deps: Deps, run_id: str, step: str) -> Digest | None:
+    """The filling of that step as it is now, if its card shows it in full. Judged masked, as the card shows it."""
+    snapshot = await deps.store.read(lambda conn: runs.snapshot(conn, run_id))
+    state = next((state for state in snapshot.steps if state.id == step), None)
+    if state is None or state.args is None:
+        return None
+    filled = fingerprint(state.args)
+    cards = [post.data for post in snapshot.posts if post.card == "confirm" and post.data["step"] == step]
+    card = next((data for data in cards if data["filling"] == short(filled)), {})
+    spec = deps.tools.catalogue.get(state.tool)
+    seen = redacted({"args": state.args, "preview": card.get("preview") or {}})
+    sends = spec is not None and spec.effect is Effect.SEND
+    return filled if fits_card(seen["args"], sends=sends, after=seen["preview"].get("after")) else None
+
+
 async def refuse(deps: Deps, run_id: str, step: str, *, digest8: str, who: policy.Member, reason: str) -> Run:
     """Say no to one step just before it runs: it and what depends on it are left out, the rest goes on (C020)."""
+    reason = redact(reason)  # it becomes the step's error, which is stored as it may be shown
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)

@@ -92,13 +92,6 @@ def _must_be_seen(plan: Plan, run: Run, revision: int, opened_all: bool) -> None
         raise Refused("open_first", run=run.id, revision=revision)
 
 
-def page_opened(deps: Deps, run_id: str, revision: int, page: int, pages: int, *, who: policy.Member) -> bool:
-    """Remember that this person opened that page of the full review; True once they have opened them all. Lost at a restart, on purpose."""
-    seen = deps.opened.setdefault((run_id, revision, who.id), set())
-    seen.add(page)
-    return len(seen) >= pages
-
-
 async def cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.Member, reason: str) -> Run:
     """Drop the plan, or the planning, before anything ran; the reason is on record. Raises `Refused` once it is too late."""
 

@@ -3,14 +3,14 @@
 The dispatcher asks after every change; the door has the last word, since only it sees the brake at the moment of the start.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
-from bot.core.catalogue import Catalogue, ToolSpec
+from bot.core.catalogue import Catalogue, Effect, ToolSpec
 from bot.core.ids import Digest, StepId, short
 from bot.core.plan import Plan, Step, fingerprint, ready
-from bot.core.references import Unresolved, fill
+from bot.core.references import Unresolved, fill, sources
 from bot.core.risk import Grade
 from bot.core.run import Hold, Run, StepStatus
 from bot.core.validation import check_args
@@ -45,6 +45,7 @@ class Scene:
     catalogue: Catalogue
     approved_tools: Mapping[str, Digest]  # definitions as they were when the plan was graded
     digest: Digest  # of the plan that is stored
+    cut: Collection[str] = ()  # steps whose observation is only the beginning of what they returned
 
 
 def decide(scene: Scene, *, room: int) -> Next:
@@ -112,6 +113,9 @@ def filled(scene: Scene, step: Step) -> dict[str, Any] | str:
         return f"the tool {step.tool} is not there any more"
     if spec.digest != scene.approved_tools.get(step.tool):
         return f"the definition of {step.tool} has changed since the plan was approved"
+    partial = [source for source in sources(step.args) if source in scene.cut]
+    if partial and spec.effect is not Effect.READ:
+        return f"what {' and '.join(partial)} returned was too long to be kept whole, and a part of it must not pass for all of it"
     try:
         args: dict[str, Any] = fill(step.args, scene.observations)
     except Unresolved as fault:

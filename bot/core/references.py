@@ -19,6 +19,8 @@ from bot.errors import PullcordError
 
 OPEN, CLOSE = "{{", "}}"
 LONGEST = 1_000  # characters between the braces
+MOST_PARTS = 60  # of one path, as JMESPath takes it apart
+MOST_LISTS = 2  # [a, b] or {x: a} in one path
 STEP = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)(?:\s*\.\s*(.+)|(\[.+))?", re.DOTALL)
 SECRET = re.compile(r"secret:\s*([A-Za-z][A-Za-z0-9_.-]*)")
 
@@ -113,12 +115,23 @@ def _syntax_fault(part: _Part) -> str | None:
     if not reference:
         return f"'{_shown(OPEN + body + CLOSE)}' is not a reference: write {{{{step.path}}}}"
     try:
-        if reference.path:
-            jmespath.compile(reference.path)
+        if reference.path and _is_much(jmespath.compile(reference.path).parsed):
+            return f"{_shown(str(reference))} asks for too much at once: use names, dots and [0], as in files[0].name"
     except (jmespath.exceptions.JMESPathError, ValueError):
         what = f"'{_shown(reference.path)}' in {_shown(str(reference))} cannot be read as a path"
         return f"{what}: use names, dots and [0], as in files[0].name"
     return None
+
+
+def _is_much(path: dict[str, Any]) -> bool:
+    """More than a handful of parts, or lists made of lists: a few of those double a value until it fills the machine."""
+    nodes, lists, rest = 0, 0, [path]
+    while rest:
+        node = rest.pop()
+        nodes += 1
+        lists += node["type"].startswith("multi_select")
+        rest += [child for child in node["children"] if isinstance(child, dict)]
+    return nodes > MOST_PARTS or lists > MOST_LISTS
 
 
 def _reference(body: str) -> Reference | None:

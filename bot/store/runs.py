@@ -168,9 +168,10 @@ def queued(conn: Connection) -> list[Run]:
     return _list(conn, select(*_STATE).where(_runs.c.status == RunStatus.QUEUED.value).order_by(*_OLDEST))
 
 
-def listing(conn: Connection, *, limit: int = 100) -> list[Run]:
-    """The latest runs, newest first."""
-    return _list(conn, select(*_STATE).order_by(_runs.c.created_at.desc(), _runs.c.id.desc()).limit(limit))
+def listing(conn: Connection, *, requester: str | None = None, limit: int = 100) -> list[Run]:
+    """The latest runs, newest first; only those of one requester, if one is named."""
+    query = select(*_STATE).order_by(_runs.c.created_at.desc(), _runs.c.id.desc()).limit(limit)
+    return _list(conn, query if requester is None else query.where(_runs.c.requester == requester))
 
 
 def due(conn: Connection, now: datetime) -> list[Run]:

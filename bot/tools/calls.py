@@ -190,6 +190,8 @@ def _value(running: asyncio.Future[Ended], name: str) -> Any:
     if running.cancelled():
         raise ToolFailed(f"{name} was cut off: something that it waited for was cancelled.")
     end = running.result()
+    if end.fault is not None and not isinstance(end.fault, Exception):  # a panic of the tool's own must not look like one of ours
+        raise ToolFailed(f"{name} failed: {type(end.fault).__name__}: {end.fault}") from end.fault
     if end.fault is not None:
         raise end.fault
     return end.value

@@ -30,9 +30,8 @@ def approved(scene: Scene, given: list[Approval]) -> Card:
     state = "Approved" if len(given) == 1 else f"Approved by {numbers.get(len(given), str(len(given)))}"
     who = listed(f"{ping(one.actor)}, {date(one.at, now=scene.now)}" for one in given)
     later = [step.number for step in scene.plan.steps if _still_asks(scene, step)]
-    one = len(later) == 1
-    asks = f"; {'step' if one else 'steps'} {listed(map(str, later))} {'asks' if one else 'ask'} once more before {'it runs' if one else 'they run'}"
-    asks = asks if later else ""
+    step, runs = ("step", "asks once more before it runs") if len(later) == 1 else ("steps", "ask once more before they run")
+    asks = f"; {step} {listed(map(str, later))} {runs}" if later else ""
     digest = f"digest `{short(scene.run.digest)}`" if scene.run.digest else ""
     sentence = blocks.section(f"By {who}. {_now(scene)}{asks}.")
     text = f"Approved: {scene.run.id} revision {scene.run.revision} by {listed(ping(one.actor) for one in given)}"

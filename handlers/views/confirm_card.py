@@ -17,7 +17,12 @@ from handlers.views.scene import NO_OFFERS, OFFER_CHANGE_ARGUMENTS, Block, Card,
 from handlers.views.text import date, date_element, escape, fallback, is_person, joined, outside, ping, ranges
 
 Values = Mapping[str, Any]
-STARTED = {StepStatus.FAILED: "failed", StepStatus.IN_DOUBT: "is in doubt", StepStatus.CANCELLED: "was cancelled", StepStatus.SKIPPED: "was left out"}
+STARTED = {
+    StepStatus.FAILED: "failed",
+    StepStatus.IN_DOUBT: "is in doubt",
+    StepStatus.CANCELLED: "was cancelled",
+    StepStatus.SKIPPED: "was left out",
+}
 SETTLING = (Event.CONFIRMED, Event.CONFIRM_REFUSED, Event.EXPIRED, Event.STOP_ASKED)
 
 

@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.core.catalogue import Effect
 from bot.core.characters import cut, utf16
-from bot.core.completeness import shown
+from bot.core.completeness import LONGEST_MESSAGE, MESSAGE, fits_card, shown
 from bot.core.ids import short
 from bot.core.plan import Step
 from bot.core.references import sources
@@ -20,13 +20,12 @@ from handlers.views.scene import Block, Element, Scene
 from handlers.views.text import count, joined, listed, one_line, outside
 
 Values = Mapping[str, Any]
-MESSAGE = "text"  # the argument of a sending tool that people will read
-LONGEST_MESSAGE = 2_000
 
 
 def filling_body(scene: Scene, step: Step, args: Values, preview: Values | None) -> tuple[list[Block], bool]:
     """Purpose, values, difference, reasons; and whether everything stands there uncut."""
     head, whole = _values(scene, step, args, preview)
+    whole = whole and fits_card(args, sends=_is_message(scene, step, args), after=(preview or {}).get("after"))
     made: list[Block] = [blocks.rich(_purpose(step), *head)]
     if preview is not None and _differs(preview):
         change = difference.difference(scene, step, preview.get("before"), preview.get("after"))

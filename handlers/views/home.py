@@ -3,8 +3,8 @@
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
-from bot.core.run import FINAL, RunStatus
-from handlers.views import blocks, case, ids, step_lines, words
+from bot.core.run import FINAL, RunStatus, StepStatus
+from handlers.views import blocks, case, ids, receipts, step_lines, words
 from handlers.views.scene import Block, Scene
 from handlers.views.text import date, inline, joined, one_line
 
@@ -69,6 +69,8 @@ def _run(scene: Scene, place: int) -> list[Block]:
 
 def _state(scene: Scene) -> str:
     """`▶️ is running`, `✋ is paused: a step failed`."""
+    if scene.run.status is RunStatus.SUCCEEDED and not receipts.with_status(scene, StepStatus.SUCCEEDED):
+        return f"{words.CLOSED} has ended"
     held = scene.run.reason if scene.run.status is RunStatus.PAUSED else None
     return f"{case.symbol(scene)} {case.STATES[scene.run.status]}{f': {case.HOLDS[held]}' if held else ''}"
 

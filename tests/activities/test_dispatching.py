@@ -253,3 +253,14 @@ async def _leave_running(deps: Deps, run_id: str) -> Snapshot:
 
     await deps.store.write(work)
     return snapshot
+
+
+async def test_a_part_of_a_result_never_passes_for_all_of_it(supervised: Deps, tmp_path: Path) -> None:
+    (tmp_path / "files" / "big.txt").write_text("\n".join(f"line {n} with some words in it" for n in range(2000)))
+    run = await approved(supervised, 'a: files.read path=big.txt\nw: files.write path=copy.txt text="{{a.text}} and the end"')
+
+    held = await until(supervised, run.id, RunStatus.PAUSED)
+
+    assert held.reason is Hold.STEP_FAILED
+    assert "too long to be kept whole" in ((await runs.snapshot(supervised, run.id)).state("w").error or "")
+    assert not (tmp_path / "files" / "copy.txt").exists()

@@ -2,6 +2,7 @@
 
 import fcntl
 import json
+import os
 import signal
 import socket
 import subprocess
@@ -88,6 +89,17 @@ def test_its_bot_does_not_outlive_it(demo: Start, data: Path) -> None:
     process.communicate()
 
     eventually(lambda: is_free(data), "the bot to be gone")
+
+
+def test_it_ends_and_says_so_where_its_bot_ends_by_itself(demo: Start, data: Path) -> None:
+    process = demo()
+    listed = subprocess.run(["ps", "-A", "-o", "pid=,ppid="], capture_output=True, text=True, check=True).stdout.splitlines()
+    (bot,) = [int(pid) for pid, parent in map(str.split, listed) if int(parent) == process.pid]
+
+    os.kill(bot, signal.SIGKILL)
+    told = ended(process)
+
+    assert (told.code, told.err) == (1, "pullcord: the bot ended by itself; start the demo again, and it goes on where it was\n")
 
 
 def test_a_second_one_in_the_same_folder_is_turned_away_and_takes_nothing_from_the_first(demo: Start, data: Path) -> None:

@@ -8,8 +8,8 @@ import pytest
 from tests.cli.calling import Caller
 
 COMMANDS = [
-    (), ("demo",), ("start",), ("workspace",), ("check",), ("runs",), ("show",), ("audit",), ("audit", "verify"), ("audit", "export"), ("plan",),
-    ("plan", "check"), ("policy",), ("policy", "check"), ("db",), ("db", "upgrade"),
+    (), ("demo",), ("start",), ("workspace",), ("check",), ("runs",), ("show",), ("audit",), ("audit", "verify"), ("audit", "export"),
+    ("plan",), ("plan", "check"), ("policy",), ("policy", "check"), ("db",), ("db", "upgrade"),
 ]  # fmt: skip
 FILE_TAKERS = {
     "plan": ("plan", "check"),
@@ -33,8 +33,8 @@ def test_help_says_what_a_command_is_for(call: Caller, command: tuple[str, ...])
 
     assert (told.code, told.err) == (0, "")
     usage = told.out.index("Usage: ")
-    about = told.out[usage:].split("\n", 1)[1].strip()
-    assert len(about.split("\n")[0].strip(" │╭─╮")) > 15
+    about = told.out[usage:].split("\n", 1)[1].strip().split("\n\n")[0].strip()
+    assert len(about) > 10
 
 
 @pytest.mark.parametrize("takes", FILE_TAKERS)

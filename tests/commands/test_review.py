@@ -8,7 +8,7 @@ import pytest
 
 from bot import runs
 from bot.activities.drafting import draft
-from bot.commands import intake, review
+from bot.commands import intake, reading, review
 from bot.core.policy import Member
 from bot.core.run import Event, Run, RunStatus
 from bot.deps import Deps
@@ -130,8 +130,8 @@ async def test_a_plan_too_long_for_its_card_is_approved_only_once_it_was_opened_
 
     with pytest.raises(Refused, match="open_first"):
         await review.approve(deps, run.id, 1, who=APPROVER, received_at=deps.now())
-    assert not review.page_opened(deps, run.id, 1, 1, 2, who=APPROVER)
-    assert review.page_opened(deps, run.id, 1, 2, 2, who=APPROVER)
+    assert not reading.page_opened(deps, run.id, 1, 1, 2, who=APPROVER)
+    assert reading.page_opened(deps, run.id, 1, 2, 2, who=APPROVER)
     after = await review.approve(deps, run.id, 1, who=APPROVER, received_at=deps.now(), opened_all=True)
 
     assert after.status is RunStatus.QUEUED

@@ -148,3 +148,13 @@ def test_a_text_full_of_open_braces_is_read_in_linear_time() -> None:
     text = "{{'" * 60_000
     assert find(text) == []
     assert syntax_faults(text)
+
+
+@pytest.mark.parametrize("path", ["|".join(["[@,@]"] * 21), ".".join(["a"] * 100), "[[@,@],[@,@]]"])
+def test_a_path_that_multiplies_its_value_is_refused_P10(path: str) -> None:
+    assert "too much" in syntax_faults(f"{{{{a.{path}}}}}")[0]
+
+
+@pytest.mark.parametrize("path", ["files[0].name", "files[?size > `10`].path | [0]", "{a: x, b: y}", "[a, b]", "matches[*].text"])
+def test_ordinary_paths_are_fine(path: str) -> None:
+    assert syntax_faults(f"{{{{a.{path}}}}}") == []

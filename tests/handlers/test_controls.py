@@ -100,6 +100,36 @@ async def test_stop_all_ends_everything_that_this_person_may_end(hall: Hall) -> 
         await hall.until(run_id, "stopped")
 
 
+async def test_stop_all_of_one_who_may_not_is_on_record_and_names_only_runs_that_they_can_see(hall: Hall) -> None:
+    seen, _ = await started(hall, "test.gate name=a")
+    await hall.person("requester").say("@pullcord", "test.gate name=b")
+    hidden = (await hall.runs(2))[0].id
+    partner = hall.person("partner")
+
+    await partner.command("#partners", "/stop", "all")
+
+    told = text_of(await partner.told("not yours to stop"))
+    assert seen in told
+    assert hidden not in told
+    refused = [entry for entry in (await hall.show(seen)).entries if entry.event == Event.CLICK_REFUSED]
+    assert [(entry.actor, entry.data["did"], entry.data["kind"]) for entry in refused] == [("U0PARTNER", "stop all", "partner")]
+    assert not any(entry.event == Event.CLICK_REFUSED for entry in (await hall.show(hidden)).entries)
+    assert (await hall.show(seen)).run.status == "running"
+
+
+async def test_stop_all_of_one_whose_runs_are_hidden_from_others_says_nothing_of_them(hall: Hall) -> None:
+    await hall.person("requester").say("@pullcord", "test.gate name=b")
+    hidden = (await hall.runs())[0].id
+    member = hall.person("member")
+    gate, _ = await started(hall, "test.gate name=a")
+
+    await member.command("#general", "/stop", "all")
+
+    assert hidden not in text_of(await member.told("Stopped: 1 run"))
+    await hall.until(gate, "stopped")
+    assert not (await hall.show(hidden)).run.is_final
+
+
 async def test_a_run_that_nobody_knows_is_refused_by_name(hall: Hall) -> None:
     await hall.person("member").command("#ops", "/pause", "R-ZZZZZ")
 

@@ -3,11 +3,14 @@
 import json
 from typing import Any
 
+from bot.commands import intake, review
 from handlers import whisper
 from handlers.context import Place
+from tests.doubles.parts import MEMBER, REQUESTER
 from tests.doubles.town import run_id_in, text_of
 from tests.doubles.waiting import eventually
-from tests.handlers.conftest import Hall
+from tests.handlers.conftest import Hall, MakeHall
+from tests.handlers.test_posting import asked
 
 TYPED = {"words": {"value": {"type": "plain_text_input", "value": "test.change name=a"}}}
 IN_OPS = {"channel": {"value": {"type": "conversations_select", "selected_conversation": "C0OPS"}}}
@@ -95,6 +98,23 @@ async def test_cord_lists_runs_of_channels_that_this_person_can_see(hall: Hall) 
     assert hidden.id not in listed
     await hall.person("member").command("#general", "/pause", hidden.id)
     await hall.person("member").told("there is no run")
+
+
+async def test_a_persons_own_runs_are_found_however_many_others_there_are(make_hall: MakeHall) -> None:
+    hall = await make_hall(supervised=False, presented=False)
+    mine, live = await asked(hall), await asked(hall)
+    await review.cancel(hall.deps, mine.id, None, who=REQUESTER, reason="")
+    for _ in range(110):
+        other = await intake.open_run(hall.deps, ask="a", who=MEMBER, team="T0HOME", channel="C0OPS", thread_ts=None, source_ts=None, event_key=None)
+        assert other is not None
+        await review.cancel(hall.deps, other.id, None, who=MEMBER, reason="")
+
+    shown = json.dumps(await home(hall, "requester", mine.id))
+    assert live.id in shown
+    await hall.person("requester").command("#ops", "/cord", "runs")
+    listed = text_of(await hall.person("requester").told("Live"))
+    assert mine.id in listed
+    assert live.id in listed
 
 
 async def test_cord_explains_itself(hall: Hall) -> None:

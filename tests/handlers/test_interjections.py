@@ -3,7 +3,12 @@
 import os
 from pathlib import Path
 
+import pytest
+from slack_bolt.request.async_request import AsyncBoltRequest
+
 from bot.core.run import Event
+from handlers.register import register
+from handlers.slack import build_app
 from tests.doubles.town import Message, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall
@@ -108,6 +113,60 @@ async def test_a_mention_in_a_live_runs_thread_is_a_reply_and_in_a_finished_ones
     await requester.say("#ops", f"{BOT} test.change name=b", thread_ts=root)
     found = await hall.runs(2)
     assert (found[0].ask, found[0].thread_ts) == ("test.change name=b", root)
+
+
+async def tell(hall: Hall, events: tuple[str, ...], text: str, *, root: str, ts: str) -> None:
+    """Let Slack tell of one message in a thread, in this order, each event once the one before has been dealt with."""
+    app = build_app(hall.deps.settings, hall.slack)
+    register(app, hall.deps, hall.slack)
+    said = {"user": "U0REQUESTER", "text": text, "ts": ts, "thread_ts": root, "channel": "C0OPS", "team": "T0HOME"}
+    for kind in events:
+        event = {"type": kind, **said, **({"channel_type": "channel"} if kind == "message" else {})}
+        body = {"type": "event_callback", "team_id": "T0HOME", "event": event, "event_id": f"Ev{kind}{ts}"}
+        answer = await app.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
+        assert answer.status == 200
+        await hall.settled()
+
+
+ORDERS = pytest.mark.parametrize("events", [("app_mention", "message"), ("message", "app_mention"), ("app_mention", "message", "app_mention")])
+
+
+@ORDERS
+async def test_C016_a_mention_in_a_thread_is_one_ask_whichever_event_comes_first(make_hall: MakeHall, events: tuple[str, ...]) -> None:
+    hall = await make_hall(supervised=False)
+    root = await hall.person("member").say("#ops", "we should do something")
+
+    await tell(hall, events, f"{BOT} test.change name=a", root=root, ts="1700000000.000100")
+
+    (run,) = await hall.runs()
+    assert (run.ask, run.thread_ts) == ("test.change name=a", root)
+    assert not any("Not understood" in text_of(message) for message in await replies(hall, root))
+
+
+@ORDERS
+async def test_C016_a_mention_that_ends_the_run_of_its_thread_is_a_reply_and_no_new_ask(hall: Hall, events: tuple[str, ...]) -> None:
+    await hall.person("requester").command("#ops", "/plan", "test.change name=a")
+    (run,) = await hall.runs()
+    await hall.person("approver").card("#ops", "Approve", run=run.id)
+    root = (await hall.show(run.id)).run.thread_ts or ""
+
+    await tell(hall, events, f"{BOT} stop", root=root, ts="1700000000.000100")
+
+    await hall.until(run.id, "cancelled")
+    assert len(await hall.runs()) == 1
+
+
+async def test_a_reply_whose_answer_was_lost_is_answered_once_in_the_thread_and_the_person_hears_of_it(hall: Hall) -> None:
+    _, root = await running(hall)
+    await hall.settled()
+    await hall.spoil(method="chat.postMessage", after_effect=True)
+    member = hall.person("member")
+
+    await member.say("#ops", "status", thread_ts=root)
+
+    await member.told("Running ·")
+    assert sum("as of" in text_of(message) for message in (await replies(hall, root))) == 1
+    assert not any("broke" in text_of(message) for message in await member.ephemerals())
 
 
 async def test_a_reply_to_a_finished_run_is_told_that_it_was_late(hall: Hall) -> None:
