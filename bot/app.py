@@ -5,7 +5,6 @@ somebody to answer it. Stop is that ladder downwards: no new clicks, no new step
 """
 
 import asyncio
-import fcntl
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from dataclasses import dataclass
@@ -26,6 +25,7 @@ from bot.core.policy import Policy
 from bot.core.snapshot import Synthesizer
 from bot.deps import Deps
 from bot.errors import ConfigurationError
+from bot.holding import hold
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.settings import Settings
@@ -132,14 +132,7 @@ def lock(settings: Settings) -> IO[str] | None:
     if not settings.database_url.startswith(prefix):
         return None
     path = Path(settings.database_url.removeprefix(prefix)).with_suffix(".lock")
-    path.parent.mkdir(parents=True, exist_ok=True)
-    held = path.open("w")
-    try:
-        fcntl.flock(held, fcntl.LOCK_EX | fcntl.LOCK_NB)
-    except OSError as taken:
-        held.close()
-        raise ConfigurationError(f"{path}: another bot runs on this database; stop it first, or use another --data folder") from taken
-    return held
+    return hold(path, says="another bot runs on this database; stop it first, or use another --data folder")
 
 
 class App:

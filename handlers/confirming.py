@@ -16,8 +16,9 @@ from handlers.views.scene import Scene
 async def on_confirm(desk: Desk, press: Press) -> None:
     """Agree."""
     step, filled = _named(press.target)
+    await scenes.must_be_its_card(desk, press)
     who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.confirm(desk.deps, press.target.run, step, digest8=filled, who=who)
+    await controls.confirm(desk.deps, press.target.run, step, digest8=filled, who=who, received_at=press.received_at)
 
 
 async def on_refuse(desk: Desk, press: Press) -> None:
@@ -70,8 +71,9 @@ async def on_pages_sent(desk: Desk, sent: Submission) -> None:
     values = _values(scene, step, filled)
     total = filling.page_count(scene, scene.plan.step(step), values["args"], values["preview"])
     who = await desk.slack.directory.member(sent.actor, sent.team)
-    seen = reading.page_opened(desk.deps, sent.target.run, filled, total, total, who=who)
-    await controls.confirm(desk.deps, sent.target.run, step, digest8=filled, who=who, opened_all=seen)
+    seen = reading.has_opened_all(desk.deps, sent.target.run, filled, total, who=who)
+    at = sent.received_at
+    await controls.confirm(desk.deps, sent.target.run, step, digest8=filled, who=who, opened_all=seen, received_at=at)
 
 
 def _named(target: ids.Target) -> tuple[str, str]:

@@ -13,7 +13,7 @@ from bot.errors import Refused
 from handlers import cord, errors, modals, scenes, sight, whisper
 from handlers.context import Command, Message, Place, Press, Submission
 from handlers.desk import Desk
-from handlers.views import reasons, refusals, slash
+from handlers.views import ids, reasons, refusals, slash
 
 S = RunStatus
 FITS: Mapping[str, frozenset[RunStatus]] = {
@@ -71,19 +71,19 @@ async def on_continue(desk: Desk, press: Press) -> None:
 async def on_retry(desk: Desk, press: Press) -> None:
     """Try the failed step again."""
     who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.retry(desk.deps, press.target.run, _step(press), who=who)
+    await controls.retry(desk.deps, press.target.run, _step(press), who=who, tries=_tries(press.target))
 
 
 async def on_skip(desk: Desk, press: Press) -> None:
     """Leave the failed step out."""
     who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.skip(desk.deps, press.target.run, _step(press), who=who)
+    await controls.skip(desk.deps, press.target.run, _step(press), who=who, tries=_tries(press.target))
 
 
 async def on_not_happened(desk: Desk, press: Press) -> None:
     """The step in doubt did not take effect."""
     who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.not_happened(desk.deps, press.target.run, _step(press), who=who)
+    await controls.not_happened(desk.deps, press.target.run, _step(press), who=who, tries=_tries(press.target))
 
 
 async def on_happened(desk: Desk, press: Press) -> None:
@@ -101,7 +101,13 @@ async def on_happened(desk: Desk, press: Press) -> None:
 async def on_happened_sent(desk: Desk, sent: Submission) -> None:
     """What was seen stands in for the step's result."""
     who = await desk.slack.directory.member(sent.actor, sent.team)
-    await controls.happened(desk.deps, sent.target.run, sent.target.step or "", who=who, note=sent.values.get("words", ""))
+    target, note = sent.target, sent.values.get("words", "")
+    await controls.happened(desk.deps, target.run, target.step or "", who=who, note=note, tries=_tries(target))
+
+
+def _tries(target: ids.Target) -> int | None:
+    """Which try of the step the button was made for."""
+    return int(target.filling) if target.filling and target.filling.isdigit() else None
 
 
 def _step(press: Press) -> str:

@@ -25,6 +25,7 @@ log = structlog.get_logger()
 LOOK_AFTER_S = 2.0  # a call without an answer may still be under way
 LONGEST_WAIT_S = 300.0
 PAGE = 200
+CLOCKS_DIFFER_S = 3600.0  # Slack's clock and ours: a message of ours may seem older than its run
 
 Json = dict[str, Any]
 
@@ -66,7 +67,7 @@ async def deliver(desk: Desk, post: Post, *, shown: Callable[[Post, Json], None]
 async def find(desk: Desk, post: Post, channel: str, *, thread_ts: str | None, run: Run) -> dict[str, str]:
     """Key → ts of those messages of this row that stand already, in the thread or, where that is gone, in the channel."""
     found: dict[str, str] = {}
-    async for message in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - 60:.6f}"):
+    async for message in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - CLOCKS_DIFFER_S:.6f}"):
         key = desk.slack.own_key(message)
         if key.partition("/")[0] == post.key and message["ts"] != post.ts:
             found[key] = message["ts"]

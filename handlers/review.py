@@ -17,6 +17,7 @@ WHYS = {value: label for label, value in reasons.WHYS}
 async def on_approve(desk: Desk, press: Press) -> None:
     """One yes to the revision that the button names."""
     target = press.target
+    await scenes.must_be_its_card(desk, press)
     who = await desk.slack.directory.member(press.actor, press.team)
     await review.approve(desk.deps, target.run, target.revision or 0, who=who, received_at=press.received_at)
 
@@ -69,7 +70,7 @@ async def on_pages_sent(desk: Desk, sent: Submission) -> None:
     target, revision = sent.target, sent.target.revision or 0
     who = await desk.slack.directory.member(sent.actor, sent.team)
     total = pages.page_count(await scenes.of_run(desk, target.run))
-    seen = reading.page_opened(desk.deps, target.run, revision, total, total, who=who)
+    seen = reading.has_opened_all(desk.deps, target.run, revision, total, who=who)
     await review.approve(desk.deps, target.run, revision, who=who, received_at=sent.received_at, opened_all=seen)
 
 

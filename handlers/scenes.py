@@ -8,10 +8,12 @@ from typing import Any, TypeVar
 
 import structlog
 
-from bot import runs
+from bot import outbox, runs
 from bot.core.references import sources
 from bot.core.snapshot import Post, Snapshot
+from bot.errors import Refused
 from handlers import masking
+from handlers.context import Press
 from handlers.desk import Desk
 from handlers.trouble import FAILURES
 from handlers.views import answer, audit_post, confirm_card, notes, review_card, run_card
@@ -83,6 +85,15 @@ async def _people_in(desk: Desk, place: str) -> int | None:
     channel_id = await desk.slack.directory.channel_id(place)
     channel = await desk.slack.directory.channel(channel_id) if channel_id else None
     return channel.people if channel else None
+
+
+async def must_be_its_card(desk: Desk, press: Press) -> None:
+    """A decision counts only on a card of the run that it names. Raises `Refused("unknown_run")` for a value from elsewhere (C067)."""
+    if press.message_ts is None:
+        return
+    standing = [post for post in await outbox.of_run(desk.deps, press.target.run) if post.card in ("review", "confirm")]
+    if not any(post.ts == press.message_ts or post.state == "sending" for post in standing):
+        raise Refused("unknown_run", run=press.target.run)
 
 
 def messages(scene: Scene, post: Post) -> list[Variants]:

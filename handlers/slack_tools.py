@@ -41,7 +41,7 @@ class _Args(BaseModel):
 class PostArgs(_Args):
     """What to say, and where."""
 
-    channel: str = Field(description="Where: #name, or a channel's id")
+    channel: str = Field(description="Where: the channel's name, as #name")
     text: str = Field(min_length=1, max_length=12_000, description="The words; *bold* and lists work, mentions and hidden links do not")
 
 
@@ -110,7 +110,7 @@ def _post_message(slack: Slack, sends: Tasks) -> Tool:
         ts = await _find(slack, channel, ctx)
         return _posted(slack, channel, ts) if ts else None
 
-    post_message.scope(_in_bounds)
+    post_message.scope(_by_name)
     return post_message
 
 
@@ -136,6 +136,14 @@ def _read_thread(slack: Slack) -> Tool:
 
     read_thread.scope(_in_bounds)
     return read_thread
+
+
+def _by_name(args: Mapping[str, Any]) -> str | None:
+    """Where words are put before people, the channel is named as people and policy rules name it: an id would slip past a rule on #name."""
+    channel = args.get("channel")
+    if isinstance(channel, str) and not re.fullmatch(r"#[^\s#@<>|]{1,80}", channel):
+        return f"'{channel[:40]}' is no channel's name; write it as #name"
+    return None
 
 
 def _in_bounds(args: Mapping[str, Any]) -> str | None:

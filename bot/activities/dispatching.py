@@ -299,7 +299,8 @@ class Segment:
         ended = [task.result() for task in self.tasks if task.done() and not task.cancelled() and not task.exception()]
         stopping = self.run.status is RunStatus.STOPPING
         # Nobody stopped these steps: what took no effect runs again at the next start.
-        self.unwritten += [replace(each, event=Event.STEP_REQUEUED) if each.event is Event.STEP_CANCELLED and not stopping else each for each in ended]
+        again = {each.step.id for each in ended if each.event is Event.STEP_CANCELLED and not stopping}
+        self.unwritten += [replace(each, event=Event.STEP_REQUEUED) if each.step.id in again else each for each in ended]
         self.tasks.clear()
         if self.unwritten:
             try:

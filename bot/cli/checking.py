@@ -1,4 +1,7 @@
-"""`pullcord check`, the doctor: each line is ok, or says what to do. It opens the database as the bot would, so it makes one where none is."""
+"""`pullcord check`, the doctor: each line is ok, or says what to do.
+
+It opens the database as the bot would, and so makes one where none is.
+"""
 
 import asyncio
 import json

@@ -5,6 +5,7 @@ once it has returned, no further step starts (P4), because starting a step is a 
 """
 
 from collections.abc import Callable
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -57,22 +58,26 @@ async def proceed(deps: Deps, run_id: str, step: str | None, *, who: policy.Memb
     return await _let_go(deps, run_id, Event.CONTINUED, step, who=who, did="continue", passes=step)
 
 
-async def retry(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run:
-    """Try the failed step again."""
-    return await _let_go(deps, run_id, Event.RETRIED, step, who=who, did="retry", change=door.StepChange(id=StepId(step)))
+async def retry(deps: Deps, run_id: str, step: str, *, who: policy.Member, tries: int | None = None) -> Run:
+    """Try the failed step again. `tries`: the try that the click is about; a later failure is another question."""
+    change = door.StepChange(id=StepId(step))
+    return await _let_go(deps, run_id, Event.RETRIED, step, who=who, did="retry", change=change, tries=tries)
 
 
-async def skip(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run:
+async def skip(deps: Deps, run_id: str, step: str, *, who: policy.Member, tries: int | None = None) -> Run:
     """Leave the failed step out; what depends on it is left out too."""
-    return await _let_go(deps, run_id, Event.SKIPPED_BY_PERSON, step, who=who, did="skip", change=door.StepChange(id=StepId(step)))
+    change = door.StepChange(id=StepId(step))
+    return await _let_go(deps, run_id, Event.SKIPPED_BY_PERSON, step, who=who, did="skip", change=change, tries=tries)
 
 
-async def happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, note: str) -> Run:
-    """The step in doubt took effect; the note is its observation, masked like any other."""
+async def happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, note: str, tries: int | None = None) -> Run:
+    """The step in doubt took effect; the note is its observation, masked like any other. `tries`: the doubt that the click is about."""
     note = redact(note)
     observation = Observation(value={"note": note}, says=note[:60] or "settled by a person", sha256=fingerprint({"note": note}))
     change = door.StepChange(id=StepId(step), observation=observation, finished_at=deps.now())
-    return await _let_go(deps, run_id, Event.HAPPENED, step, who=who, did="settle", change=change, approver=True, facts={"note": note})
+    return await _let_go(
+        deps, run_id, Event.HAPPENED, step, who=who, did="settle", change=change, approver=True, facts={"note": note}, tries=tries
+    )
 
 
 async def may_settle(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> None:
@@ -81,22 +86,36 @@ async def may_settle(deps: Deps, run_id: str, step: str, *, who: policy.Member) 
     _must_let_go(deps, run, Event.HAPPENED, step, who=who, did="settle", approver=True)
 
 
-async def not_happened(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run:
-    """The step in doubt took no effect; it may run (again)."""
+async def not_happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, tries: int | None = None) -> Run:
+    """The step in doubt took no effect; it may run (again). An answer to an earlier doubt settles no later one (P6)."""
     change = door.StepChange(id=StepId(step))
-    return await _let_go(deps, run_id, Event.NOT_HAPPENED, step, who=who, did="settle", change=change, approver=True)
+    return await _let_go(deps, run_id, Event.NOT_HAPPENED, step, who=who, did="settle", change=change, approver=True, tries=tries)
 
 
-async def confirm(deps: Deps, run_id: str, step: str, *, digest8: str, who: policy.Member, opened_all: bool = False) -> Run:
+async def confirm(
+    deps: Deps,
+    run_id: str,
+    step: str,
+    *,
+    digest8: str,
+    who: policy.Member,
+    opened_all: bool = False,
+    received_at: datetime | None = None,
+) -> Run:
     """Agree to the filled-in arguments whose digest begins with `digest8`; other values would need another confirmation.
+
+    `received_at` (now, if not given) judges expiry, as for an approval (C019).
 
     `opened_all`: this person has opened every page of the values, which values too long for their card need (P2).
     """
     shown = None if opened_all else await _shown_on_card(deps, run_id, step)
+    received_at = received_at or deps.now()
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
         _must_hold(run, step, Event.CONFIRMED, did="confirm")
+        if run.deadline is not None and received_at > run.deadline:
+            raise Refused("expired", run=run_id, step=step, at=run.deadline, did="confirm")
         filled = _filling(conn, run_id, step)
         if not filled.startswith(digest8):
             raise Refused("confirm_void", run=run_id, step=step)
@@ -198,10 +217,13 @@ async def _let_go(
     change: door.StepChange | None = None,
     approver: bool = False,
     facts: dict[str, Any] | None = None,
+    tries: int | None = None,
 ) -> Run:
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
         _must_let_go(deps, run, event, step, who=who, did=did, approver=approver)
+        if tries is not None and any(state.id == step and state.attempt != tries for state in runs.steps(conn, run_id)):
+            raise Refused("moved_on", run=run_id, step=step, held=step, did=did)
         data = {"step": step, **({"passes": passes} if passes else {}), **(facts or {})}
         return _move(conn, deps, run, event, who=who, did=did, data=data, step=change)
 

@@ -19,3 +19,8 @@ def page_opened(deps: Deps, run_id: str, what: int | str, page: int, pages: int,
         deps.opened.popitem(last=False)
     seen.add(page)
     return seen.issuperset(range(1, pages + 1))
+
+
+def has_opened_all(deps: Deps, run_id: str, what: int | str, pages: int, *, who: policy.Member) -> bool:
+    """Has this person opened every page? Sending the form of one page opens none."""
+    return deps.opened.get((run_id, what, who.id), set()).issuperset(range(1, pages + 1))

@@ -123,7 +123,7 @@ def _syntax_fault(part: _Part) -> str | None:
     return None
 
 
-def _is_much(path: dict[str, Any]) -> bool:
+def _is_much(path: Any) -> bool:
     """More than a handful of parts, or lists made of lists: a few of those double a value until it fills the machine."""
     nodes, lists, rest = 0, 0, [path]
     while rest:

@@ -33,7 +33,7 @@ CONSEQUENCES = {
     Effect.EXECUTE: "which may change anything",
 }
 PASTS = {
-    "begins": "began", "brings": "brought", "builds": "built", "buys": "bought", "catches": "caught", "chooses": "chose",
+    "begins": "began", "breaks": "broke", "brings": "brought", "builds": "built", "buys": "bought", "catches": "caught", "chooses": "chose",
     "commits": "committed", "cuts": "cut", "does": "did", "draws": "drew", "feeds": "fed", "finds": "found", "freezes": "froze",
     "gets": "got", "gives": "gave", "goes": "went", "has": "had", "holds": "held", "is": "was", "keeps": "kept", "leaves": "left",
     "lets": "let", "makes": "made", "overwrites": "overwrote", "pays": "paid", "puts": "put", "reads": "read",

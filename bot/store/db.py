@@ -74,8 +74,8 @@ class Database:
     ) -> Self:
         """Open the database of that URL, made or migrated first where needed.
 
-        `on_change(run_id)` is called on the event loop's thread after the commit of each work that changed the run. A write that finds the database
-        locked by another process is tried again for `patience_s` seconds. Raises `ConfigurationError`.
+        `on_change(run_id)` is called on the event loop's thread after the commit of each work that changed the run. A write that finds the
+        database locked by another process is tried again for `patience_s` seconds. Raises `ConfigurationError`.
         """
         await asyncio.to_thread(upgrade, url)
         writer = engines.writing(url, synchronous=synchronous)

@@ -269,7 +269,7 @@ def _summary_of_fields(value: dict[str, Any]) -> str:
         name, held = lists[0]
         return _count(len(held), _singular(name), name.replace("_", " "))
     texts = [held for held in value.values() if isinstance(held, str)]
-    if len(value) == 1 and texts:
+    if len(value) == 1 and texts and len(texts[0].splitlines()) > 1:
         return _amount(texts[0])
     summarized = value.get("summary")
     return _amount(summarized) if isinstance(summarized, str) else "done"

@@ -248,7 +248,8 @@ def _card(scene: Scene, header: str, text: str, body: list[Block], pressed: list
 
 
 def _press(scene: Scene, action: str, *, step: Step | None = None, primary: bool = False) -> Element:
-    value = ids.encode(scene.run.id, scene.run.revision, step.id) if step else scene.run.id
+    tries = str(scene.snapshot.state(step.id).attempt) if step and action in ids.OF_ONE_TRY else None
+    value = ids.encode(scene.run.id, scene.run.revision, step.id, tries) if step else scene.run.id
     hears = words.about(scene, step.id) if step else scene.run.id
     return blocks.button(action, value, about=hears, style="primary" if primary else "")
 

@@ -96,6 +96,9 @@ SENT_AS = {
     VIEW_NEW: LABELS[HOME_NEW],
 }
 
+# Their buttons name the try of the step that they are about: an answer to an earlier doubt or failure is none to a later one.
+OF_ONE_TRY = frozenset({RUN_RETRY, RUN_SKIP, RUN_HAPPENED, RUN_NOT_HAPPENED})
+
 VALUE = re.compile(
     r"(?P<run>R-[0-9A-Z]{3,12})"
     r"(?:\.q(?P<question>\d{1,4})\.(?P<choice>\d{1,3})"

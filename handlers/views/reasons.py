@@ -54,7 +54,7 @@ def happened_form(scene: Scene, target: Target) -> View:
         blocks.rich(blocks.line(blocks.strong(words.numbered(scene, step))), blocks.line(blocks.said(says))),
         field("words", "What did you see?", shown, hint="It goes into the record under your name."),
     ]
-    value = ids.encode(scene.run.id, target.revision, step.id)
+    value = ids.encode(scene.run.id, target.revision, step.id, target.filling)
     title = f"Step {step.number} happened"
     return pages.modal(callback_id=ids.VIEW_HAPPENED, title=title, made=made, metadata=value, submit="It happened", close="Back")
 

@@ -19,8 +19,8 @@ TOKEN = "xoxb-" + "1234567890-" * 100
 
 async def held(deps: Deps, name: str) -> tuple[str, str]:
     """A run that stands before a step which deletes `name`, and the filling that it asks about."""
-    ask = f'test.destroy name="{name}"'
-    run = await intake.open_run(deps, ask=ask, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts=None, source_ts=None, event_key=None)
+    place: dict[str, Any] = {"team": "T0HOME", "channel": "C0OPS", "thread_ts": None, "source_ts": None, "event_key": None}
+    run = await intake.open_run(deps, ask=f'test.destroy name="{name}"', who=REQUESTER, **place)
     assert run is not None
     await until(deps, run.id, RunStatus.IN_REVIEW)
     for who in (APPROVER, APPROVER2):

@@ -101,20 +101,21 @@ async def test_stop_all_ends_everything_that_this_person_may_end(hall: Hall) -> 
 
 
 async def test_stop_all_of_one_who_may_not_is_on_record_and_names_only_runs_that_they_can_see(hall: Hall) -> None:
-    seen, _ = await started(hall, "test.gate name=a")
-    await hall.person("requester").say("@pullcord", "test.gate name=b")
-    hidden = (await hall.runs(2))[0].id
-    partner = hall.person("partner")
+    requester, member = hall.person("requester"), hall.person("member")
+    await requester.command("#ops", "/plan", "test.change name=a")
+    seen = run_id_in(await requester.card("#ops", "Approve"))
+    await requester.say("@pullcord", "test.change name=b")
+    hidden = run_id_in(await requester.card("@pullcord", "Approve"))
 
-    await partner.command("#partners", "/stop", "all")
+    await member.command("#general", "/stop", "all")
 
-    told = text_of(await partner.told("not yours to stop"))
+    told = text_of(await member.told("not yours to stop"))
     assert seen in told
     assert hidden not in told
     refused = [entry for entry in (await hall.show(seen)).entries if entry.event == Event.CLICK_REFUSED]
-    assert [(entry.actor, entry.data["did"], entry.data["kind"]) for entry in refused] == [("U0PARTNER", "stop all", "partner")]
+    assert [(entry.actor, entry.data["did"], entry.data["kind"]) for entry in refused] == [("U0MEMBER", "stop all", "not_allowed")]
     assert not any(entry.event == Event.CLICK_REFUSED for entry in (await hall.show(hidden)).entries)
-    assert (await hall.show(seen)).run.status == "running"
+    assert [(await hall.show(run_id)).run.status for run_id in (seen, hidden)] == ["in_review"] * 2
 
 
 async def test_stop_all_of_one_whose_runs_are_hidden_from_others_says_nothing_of_them(hall: Hall) -> None:

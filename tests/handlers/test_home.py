@@ -104,8 +104,9 @@ async def test_a_persons_own_runs_are_found_however_many_others_there_are(make_h
     hall = await make_hall(supervised=False, presented=False)
     mine, live = await asked(hall), await asked(hall)
     await review.cancel(hall.deps, mine.id, None, who=REQUESTER, reason="")
+    place: dict[str, Any] = {"team": "T0HOME", "channel": "C0OPS", "thread_ts": None, "source_ts": None, "event_key": None}
     for _ in range(110):
-        other = await intake.open_run(hall.deps, ask="a", who=MEMBER, team="T0HOME", channel="C0OPS", thread_ts=None, source_ts=None, event_key=None)
+        other = await intake.open_run(hall.deps, ask="a", who=MEMBER, **place)
         assert other is not None
         await review.cancel(hall.deps, other.id, None, who=MEMBER, reason="")
 
