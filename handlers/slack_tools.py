@@ -220,8 +220,6 @@ async def _asked(call: Awaitable[AsyncSlackResponse], place: str) -> AsyncSlackR
         raise ToolFailed(_say(trouble(failure), place)) from failure
 
 
-
-
 async def _talk(slack: Slack, place: str, messages: list[Json]) -> Talk:
     said = []
     for message in messages:

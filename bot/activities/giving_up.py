@@ -1,4 +1,4 @@
-"""Everything ends (P10): a run whose activity keeps breaking ends clearly, or stands where a person can see it; it does not turn for ever."""
+"""Everything ends (P10): a run whose activity keeps breaking ends clearly, or stands where a person can see it, for good."""
 
 import structlog
 from sqlalchemy import Connection

@@ -112,9 +112,7 @@ def audit_export(data: Data = None, run: Annotated[str | None, typer.Option(help
 
 
 @plan.command("check")
-def plan_check(
-    file: Annotated[Path, typer.Argument(help="JSON, YAML or plain notation.")], data: Data = None, json: Json = False
-) -> None:
+def plan_check(file: Annotated[Path, typer.Argument(help="JSON, YAML or plain notation.")], data: Data = None, json: Json = False) -> None:
     """Validate and grade a plan file: its digest, order and reasons, or its faults (exit 1)."""
     from bot.cli.planning import check_plan
 

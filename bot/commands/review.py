@@ -23,9 +23,7 @@ from bot.errors import Refused
 from bot.store import audit, door, runs
 
 
-async def approve(
-    deps: Deps, run_id: str, revision: int, *, who: policy.Member, received_at: datetime, opened_all: bool = False
-) -> Run:
+async def approve(deps: Deps, run_id: str, revision: int, *, who: policy.Member, received_at: datetime, opened_all: bool = False) -> Run:
     """One yes to that revision; the last one that the quorum needs queues the run. Raises `Refused` with what stands in the way.
 
     `received_at` judges expiry: a click made in time counts, however long it took to get here (C019).
@@ -34,9 +32,7 @@ async def approve(
     return await deps.store.write(lambda conn: _approve(conn, deps, run_id, revision, who, received_at, opened_all))
 
 
-def _approve(
-    conn: Connection, deps: Deps, run_id: str, revision: int, who: policy.Member, received_at: datetime, opened_all: bool
-) -> Run:
+def _approve(conn: Connection, deps: Deps, run_id: str, revision: int, who: policy.Member, received_at: datetime, opened_all: bool) -> Run:
     run = runs.get(conn, run_id)
     given = [approval for approval in runs.approvals(conn, run_id) if approval.kind == "plan"]
     _must_be_open(conn, run, revision, who, received_at, given)
@@ -62,9 +58,7 @@ def _approve(
     return door.change(conn, run_id, event, actor=who.id, at=deps.now(), data=data, tell=tell)
 
 
-def _must_be_open(
-    conn: Connection, run: Run, revision: int, who: policy.Member, received_at: datetime, given: list[Approval]
-) -> None:
+def _must_be_open(conn: Connection, run: Run, revision: int, who: policy.Member, received_at: datetime, given: list[Approval]) -> None:
     """Raise the refusal that fits when this revision no longer waits for anybody."""
     facts: dict[str, Any] = {"run": run.id, "revision": revision, "current": run.revision, "status": run.status, "did": "approve"}
     if revision != run.revision:

@@ -19,9 +19,7 @@ from bot.core.snapshot import Snapshot, StepState
 CITE = re.compile(r"\[(\d{1,3})\]")
 CODE = re.compile(r"```.*?(?:```|\Z)", re.DOTALL)
 ABBREVIATED = r"(?<!\be\.g)(?<!\bi\.e)(?<!\bvs)(?<!\bca)(?<!\bapprox)(?<!\bz\.B)(?<!\bp\. ex)(?<!\bno)(?<!\bNo)(?<!\bDr)"
-END = re.compile(
-    ABBREVIATED + r"[.!?…]+[\"'”’»)*_`]*(?:\s*\[\d{1,3}\])*(?=\s+(?![a-z])|\s*$)|[。！？]+[”’»」』）]*(?:\s*\[\d{1,3}\])*"
-)
+END = re.compile(ABBREVIATED + r"[.!?…]+[\"'”’»)*_`]*(?:\s*\[\d{1,3}\])*(?=\s+(?![a-z])|\s*$)|[。！？]+[”’»」』）]*(?:\s*\[\d{1,3}\])*")
 LEAD = re.compile(r"^\s*(?:>\s*)*(?:(?:[-*•]|\d{1,3}[.)])\s+)?")
 QUOTED = re.compile(r"\"([^\"\n]{2,300})\"|“([^”\n]{2,300})”|«\s?([^»\n]{2,300}?)\s?»|„([^“”\n]{2,300})[“”]|`([^`\n]{1,300})`")
 LINK = re.compile(r"https?://[^\s<>|\"'`“”]+[^\s<>|\"'`“”.,;:!?)\]]", re.IGNORECASE)

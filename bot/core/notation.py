@@ -30,9 +30,7 @@ TOOL = re.compile(r"[A-Za-z0-9_][A-Za-z0-9_./-]*")
 OWN = frozenset({"after", "timeout", "on_failure", "retries"})
 GOAL_LIMIT = 230
 MOST_IN_GOAL = 4  # steps that a goal made from the steps names
-FIRST_LINE = re.compile(
-    r'(?:[A-Za-z][A-Za-z0-9_-]*:\s*)?[A-Za-z_][\w-]*(?:\.[\w-]+)+(?=\s*(?:;|$)|\s+(?:[\w.-]+=|"[^"]*"=|!break\b|--\s))'
-)
+FIRST_LINE = re.compile(r'(?:[A-Za-z][A-Za-z0-9_-]*:\s*)?[A-Za-z_][\w-]*(?:\.[\w-]+)+(?=\s*(?:;|$)|\s+(?:[\w.-]+=|"[^"]*"=|!break\b|--\s))')
 
 
 class NotationError(PullcordError):

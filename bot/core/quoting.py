@@ -20,7 +20,7 @@ SCALAR = re.compile(r"true|false|null|-?(?:0|[1-9]\d{0,3999})(?:\.\d+)?(?:[eE][+
 BARE = re.compile(r"[\w./:@%+,#~*?&()|<>=-]+")
 ESCAPE = re.compile(r"\\(?:u([0-9A-Fa-f]{4})|U([0-9A-Fa-f]{8})|(.))", re.DOTALL)
 ESCAPES = {"n": "\n", "t": "\t", "r": "\r", '"': '"', "\\": "\\", "$": "$", "`": "`", "\n": ""}
-CURLY = {"“": "”“\"", "”": "”“\"", "„": "”“\"", "‘": "’'", "’": "’'", "‚": "’‘'"}
+CURLY = {"“": '”“"', "”": '”“"', "„": '”“"', "‘": "’'", "’": "’'", "‚": "’‘'"}
 DASHES = ("--", "—", "–")
 
 
@@ -152,7 +152,7 @@ class _Reader:
             try:
                 word = self._word(tool, found)
             except _Unreadable as fault:
-                found.faults.append((self.line, str(fault), "close it, or write \\\" for a quote inside quotes"))
+                found.faults.append((self.line, str(fault), 'close it, or write \\" for a quote inside quotes'))
                 self.at = self.end
                 break
             if word.name is None and isinstance(word.value, str) and not word.value.endswith(":") and not tool:

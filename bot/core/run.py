@@ -35,9 +35,7 @@ class RunStatus(StrEnum):
     REFUSED = "refused"  # policy does not allow the plan
 
 
-FINAL = frozenset(
-    {RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.STOPPED, RunStatus.CANCELLED, RunStatus.EXPIRED, RunStatus.REFUSED}
-)
+FINAL = frozenset({RunStatus.SUCCEEDED, RunStatus.FAILED, RunStatus.STOPPED, RunStatus.CANCELLED, RunStatus.EXPIRED, RunStatus.REFUSED})
 LIVE = frozenset({RunStatus.QUEUED, RunStatus.RUNNING, RunStatus.PAUSING, RunStatus.PAUSED, RunStatus.STOPPING, RunStatus.ANSWERING})
 
 

@@ -72,12 +72,12 @@ def late(value: Any, plan: Plan) -> str:
 
 
 def named(step: Step) -> str:
-    """"3 · brief", or only the id while the step has no number."""
+    """ "3 · brief", or only the id while the step has no number."""
     return f"{step.number} · {step.id}" if step.number else str(step.id)
 
 
 def joined(words: Any) -> str:
-    """"1", "1 and 2", "1, 2 and 3"."""
+    """ "1", "1 and 2", "1, 2 and 3"."""
     *most, last = [str(word) for word in words]
     return f"{', '.join(most)} and {last}" if most else last
 
@@ -124,7 +124,7 @@ def _in_past(words: str) -> str:
 
 
 def _regular(verb: str) -> str:
-    """"lists" → "listed", "changes" → "changed", "copies" → "copied", "searches" → "searched", "stops" → "stopped"; others stay."""
+    """ "lists" → "listed", "changes" → "changed", "copies" → "copied", "searches" → "searched", "stops" → "stopped"; others stay."""
     if not verb.endswith("s"):
         return verb
     if verb.endswith("ies"):

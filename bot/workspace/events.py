@@ -9,8 +9,20 @@ from bot.workspace.world import World
 
 MESSAGE_EVENTS = {"channel": "message.channels", "group": "message.groups", "im": "message.im"}
 IN_MENTION = (
-    "user", "text", "ts", "thread_ts", "parent_user_id", "team", "user_team", "source_team", "client_msg_id", "blocks", "bot_id", "files",
-    "channel", "event_ts",
+    "user",
+    "text",
+    "ts",
+    "thread_ts",
+    "parent_user_id",
+    "team",
+    "user_team",
+    "source_team",
+    "client_msg_id",
+    "blocks",
+    "bot_id",
+    "files",
+    "channel",
+    "event_ts",
 )
 
 
@@ -76,9 +88,19 @@ def _tell(world: World, channel: Channel, subscription: str, event: Json) -> Non
     if subscription not in world.manifest.bot_events or BOT_USER_ID not in channel.members:
         return
     authorization = {"enterprise_id": None, "team_id": TEAM_ID, "user_id": BOT_USER_ID, "is_bot": True, "is_enterprise_install": False}
-    world.delivery.publish({
-        "token": "legacy", "team_id": TEAM_ID, "api_app_id": APP_ID, "type": "event_callback",
-        "event_id": world.new_id("Ev0"), "event_time": int(world.clock.real()), "event_context": world.new_id("4-"),
-        "authorizations": [authorization], "is_ext_shared_channel": channel.is_ext_shared,
-        "context_team_id": shapes.team()["id"], "context_enterprise_id": None, "event": event,
-    })
+    world.delivery.publish(
+        {
+            "token": "legacy",
+            "team_id": TEAM_ID,
+            "api_app_id": APP_ID,
+            "type": "event_callback",
+            "event_id": world.new_id("Ev0"),
+            "event_time": int(world.clock.real()),
+            "event_context": world.new_id("4-"),
+            "authorizations": [authorization],
+            "is_ext_shared_channel": channel.is_ext_shared,
+            "context_team_id": shapes.team()["id"],
+            "context_enterprise_id": None,
+            "event": event,
+        }
+    )

@@ -35,8 +35,11 @@ def routes(world: World) -> list[web.RouteDef]:
         return _download(world, request)
 
     return [
-        web.get("/", index), web.get("/page/{name}", page), web.get("/archives/{channel}/{message}", message),
-        web.post("/upload/{id}", upload), web.get("/files/{id}/{name}", download),
+        web.get("/", index),
+        web.get("/page/{name}", page),
+        web.get("/archives/{channel}/{message}", message),
+        web.post("/upload/{id}", upload),
+        web.get("/files/{id}/{name}", download),
     ]
 
 

@@ -72,12 +72,14 @@ def _from_json(raw: Json) -> Manifest:
     features = raw.get("features") or {}
     settings = raw.get("settings") or {}
     name = (raw.get("display_information") or {}).get("name")
-    return Manifest.model_validate({
-        "name": name,
-        "bot_name": (features.get("bot_user") or {}).get("display_name") or name,
-        "commands": features.get("slash_commands") or (),
-        "shortcuts": features.get("shortcuts") or (),
-        "bot_events": (settings.get("event_subscriptions") or {}).get("bot_events") or (),
-        "bot_scopes": ((raw.get("oauth_config") or {}).get("scopes") or {}).get("bot") or (),
-        "home_enabled": (features.get("app_home") or {}).get("home_tab_enabled", False),
-    })
+    return Manifest.model_validate(
+        {
+            "name": name,
+            "bot_name": (features.get("bot_user") or {}).get("display_name") or name,
+            "commands": features.get("slash_commands") or (),
+            "shortcuts": features.get("shortcuts") or (),
+            "bot_events": (settings.get("event_subscriptions") or {}).get("bot_events") or (),
+            "bot_scopes": ((raw.get("oauth_config") or {}).get("scopes") or {}).get("bot") or (),
+            "home_enabled": (features.get("app_home") or {}).get("home_tab_enabled", False),
+        }
+    )

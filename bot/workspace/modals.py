@@ -104,15 +104,30 @@ def _build(world: World, raw: Json, *, view_id: str, before: Json | None = None)
     blocks = posting.with_ids(world, raw["blocks"])
     entered = before["state"]["values"] if before else {}
     usual: Json = {
-        "callback_id": "", "private_metadata": "", "external_id": "", "title": None, "submit": None, "close": None,
-        "clear_on_close": False, "notify_on_close": False,
+        "callback_id": "",
+        "private_metadata": "",
+        "external_id": "",
+        "title": None,
+        "submit": None,
+        "close": None,
+        "clear_on_close": False,
+        "notify_on_close": False,
     }
     own = {name: raw[name] for name in OWN if raw.get(name) is not None}
-    return usual | own | {
-        "id": view_id, "blocks": blocks, "state": {"values": forms.carried_over(blocks, entered)},
-        "hash": f"{world.state.next_ts(world.clock.real())}.{world.new_id('h')}",
-        "team_id": TEAM_ID, "app_id": APP_ID, "bot_id": BOT_ID, "app_installed_team_id": shapes.team()["id"],
-    }
+    return (
+        usual
+        | own
+        | {
+            "id": view_id,
+            "blocks": blocks,
+            "state": {"values": forms.carried_over(blocks, entered)},
+            "hash": f"{world.state.next_ts(world.clock.real())}.{world.new_id('h')}",
+            "team_id": TEAM_ID,
+            "app_id": APP_ID,
+            "bot_id": BOT_ID,
+            "app_installed_team_id": shapes.team()["id"],
+        }
+    )
 
 
 def _own_external_id(world: World, external_id: str, view_id: str) -> None:

@@ -128,19 +128,30 @@ def _person(form: PersonForm) -> Person:
     tail = _upper(form.name)
     is_bot = form.kind == "bot"
     return Person(
-        id=f"U0{tail}", name=form.name, real_name=form.real_name or form.name, tz=form.tz,
+        id=f"U0{tail}",
+        name=form.name,
+        real_name=form.real_name or form.name,
+        tz=form.tz,
         team_id=PARTNER_TEAM_ID if form.kind == "partner" else TEAM_ID,
         email="" if is_bot else form.email or f"{form.name}@example.com",
-        is_admin=form.kind == "admin", is_restricted=form.kind == "guest", deleted=form.kind == "deactivated",
-        bot_id=f"B0{tail}" if is_bot else "", app_id=f"A0{tail}" if is_bot else "",
+        is_admin=form.kind == "admin",
+        is_restricted=form.kind == "guest",
+        deleted=form.kind == "deactivated",
+        bot_id=f"B0{tail}" if is_bot else "",
+        app_id=f"A0{tail}" if is_bot else "",
     )
 
 
 def _channel(form: ChannelForm, ids: dict[str, str], created: int) -> Channel:
     members = _ids(form.members, ids, f"channel {form.name}") + ((BOT_USER_ID,) if form.bot else ())
     return Channel(
-        id=f"C0{_upper(form.name)}", name=form.name, topic=form.topic, members=members, created=created,
-        is_private=form.private, is_ext_shared=form.shared,
+        id=f"C0{_upper(form.name)}",
+        name=form.name,
+        topic=form.topic,
+        members=members,
+        created=created,
+        is_private=form.private,
+        is_ext_shared=form.shared,
     )
 
 

@@ -24,7 +24,14 @@ def root_of(world: World, channel: Channel, thread_ts: str) -> str:
 
 
 def post(
-    world: World, channel: Channel, author: Person, *, text: str, thread_ts: str = "", broadcast: bool = False, **fields: object,
+    world: World,
+    channel: Channel,
+    author: Person,
+    *,
+    text: str,
+    thread_ts: str = "",
+    broadcast: bool = False,
+    **fields: object,
 ) -> Json:
     """Say something; `fields` are further parts of the message (blocks, metadata, files, …). Returns the message.
 

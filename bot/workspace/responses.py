@@ -31,10 +31,18 @@ class Source:
 def issue(world: World, source: Source) -> str:
     """A fresh response URL for an interaction from there."""
     response_id = world.new_id("")
-    world.state.put("responses", response_id, {
-        "channel": source.channel.id, "user": source.user_id, "message_ts": source.message_ts, "is_ephemeral": source.is_ephemeral,
-        "expires": world.clock.now() + LIFE_S, "uses": 0,
-    })
+    world.state.put(
+        "responses",
+        response_id,
+        {
+            "channel": source.channel.id,
+            "user": source.user_id,
+            "message_ts": source.message_ts,
+            "is_ephemeral": source.is_ephemeral,
+            "expires": world.clock.now() + LIFE_S,
+            "uses": 0,
+        },
+    )
     _forget_expired(world)
     return f"{world.url}/response/{response_id}"
 

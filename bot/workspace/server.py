@@ -75,7 +75,12 @@ class Workspace:
 
 
 async def start_workspace(
-    *, data: Path | None, port: int, manifest: Path, people: Path | None = None, new_id: Callable[[str], str] | None = None,
+    *,
+    data: Path | None,
+    port: int,
+    manifest: Path,
+    people: Path | None = None,
+    new_id: Callable[[str], str] | None = None,
 ) -> Workspace:
     """Serve the workspace that lives in the folder `data` (None: nothing is kept) on 127.0.0.1; port 0 takes a free one.
 
@@ -96,10 +101,19 @@ async def start_workspace(
     faults, log = Faults(), WireLog()
     sockets = Sockets(clock=clock, log=log, faults=faults, new_id=new_id)
     world = World(
-        url=f"http://127.0.0.1:{listener.getsockname()[1]}", tokens=_tokens(state), manifest=app_manifest, state=state, clock=clock,
-        sockets=sockets, delivery=Delivery(state=state, clock=clock, sockets=sockets, faults=faults, log=log),
-        triggers=Triggers(clock=clock, new_id=new_id), hints=Hints(), faults=faults, log=log,
-        files=FileStore(data / FILES_FOLDER if data is not None else None), new_id=new_id,
+        url=f"http://127.0.0.1:{listener.getsockname()[1]}",
+        tokens=_tokens(state),
+        manifest=app_manifest,
+        state=state,
+        clock=clock,
+        sockets=sockets,
+        delivery=Delivery(state=state, clock=clock, sockets=sockets, faults=faults, log=log),
+        triggers=Triggers(clock=clock, new_id=new_id),
+        hints=Hints(),
+        faults=faults,
+        log=log,
+        files=FileStore(data / FILES_FOLDER if data is not None else None),
+        new_id=new_id,
     )
     app = _app(world, port=listener.getsockname()[1])
     runner = web.AppRunner(app, access_log=None, shutdown_timeout=GRACE_S, max_line_size=LONGEST_LINE)
@@ -144,9 +158,15 @@ def _app(world: World, *, port: int) -> web.Application:
     async def response(request: web.Request) -> web.StreamResponse:
         return await responses.answer(world, request)
 
-    app.add_routes([
-        web.get("/api/{method}", api), web.post("/api/{method}", api), web.get("/link/", world.sockets.serve),
-        web.post("/response/{id}", response), *people_routes.routes(world), *front.routes(world),
-    ])
+    app.add_routes(
+        [
+            web.get("/api/{method}", api),
+            web.post("/api/{method}", api),
+            web.get("/link/", world.sockets.serve),
+            web.post("/response/{id}", response),
+            *people_routes.routes(world),
+            *front.routes(world),
+        ]
+    )
     app.on_response_prepare.append(doors.add_headers)
     return app

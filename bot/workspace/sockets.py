@@ -89,7 +89,9 @@ class Sockets:
             await socket.close()
             return
         hello = {
-            "type": "hello", "num_connections": len(self._open) + 1, "connection_info": {"app_id": APP_ID},
+            "type": "hello",
+            "num_connections": len(self._open) + 1,
+            "connection_info": {"app_id": APP_ID},
             "debug_info": {"host": "applink-local", "build_number": 1, "approximate_connection_time": LIFETIME_S},
         }
         await socket.send_json(hello)
@@ -194,7 +196,11 @@ def _facts(payload: Json) -> Json:
     event = payload.get("event", {})
     user = payload.get("user")
     named = {
-        "event_id": payload.get("event_id"), "event": event.get("type"), "subtype": event.get("subtype"), "command": payload.get("command"),
-        "interaction": None if event else payload.get("type"), "user": user["id"] if isinstance(user, dict) else None,
+        "event_id": payload.get("event_id"),
+        "event": event.get("type"),
+        "subtype": event.get("subtype"),
+        "command": payload.get("command"),
+        "interaction": None if event else payload.get("type"),
+        "user": user["id"] if isinstance(user, dict) else None,
     }
     return {name: value for name, value in named.items() if value}

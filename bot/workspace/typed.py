@@ -12,7 +12,9 @@ from dataclasses import dataclass
 from bot.workspace.records import Json
 from bot.workspace.state import State
 
-MARK = re.compile(r"<(@[UW]\w+(?:\|[^<>]*)?|#C\w+(?:\|[^<>]*)?|!subteam\^S\w+(?:\|[^<>]*)?|!(?:here|channel|everyone)(?:\|[^<>]*)?|https?://[^<>\s]+)>")
+MARK = re.compile(
+    r"<(@[UW]\w+(?:\|[^<>]*)?|#C\w+(?:\|[^<>]*)?|!subteam\^S\w+(?:\|[^<>]*)?|!(?:here|channel|everyone)(?:\|[^<>]*)?|https?://[^<>\s]+)>"
+)
 NAME = re.compile(r"(?<![\w@<.])@([\w][\w.\-]*)")
 ADDRESS = re.compile(r"https?://[^\s<>|\"'`]+")
 BROADCASTS = ("here", "channel", "everyone")

@@ -13,7 +13,9 @@ from aiohttp import web
 from bot.workspace.records import Json
 
 FORMAT_ERRORS = {  # of arguments that are JSON; others answer invalid_arguments
-    "blocks": "invalid_blocks_format", "metadata": "invalid_metadata_format", "attachments": "invalid_attachments",
+    "blocks": "invalid_blocks_format",
+    "metadata": "invalid_metadata_format",
+    "attachments": "invalid_attachments",
 }
 
 

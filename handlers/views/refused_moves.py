@@ -13,9 +13,7 @@ from handlers.views.text import inline, joined, plain
 def already_done(case: Case) -> Telling:
     act = case.did if case.did in ("pause", "stop", "resume", "cancel", "confirm", "continue", "retry", "skip", "settle") else "do"
     state = case.state.rstrip(".") or f"{case.run} has ended"
-    return Telling(
-        f"Nothing to {act}: {state}{case.at}.", "Nothing changed.", f"ask for something new with {case.command('plan')}."
-    )
+    return Telling(f"Nothing to {act}: {state}{case.at}.", "Nothing changed.", f"ask for something new with {case.command('plan')}.")
 
 
 def already_stopping(case: Case) -> Telling:

@@ -105,9 +105,7 @@ async def test_an_empty_plan_is_no_plan_C028(make) -> None:  # type: ignore[no-u
 
 
 async def test_a_plan_that_policy_denies_is_refused_with_the_reason(make) -> None:  # type: ignore[no-untyped-def]
-    deps, _ = await make(
-        says("test.change name=a"), policy="profile: team\napprovers: ['@ops-leads']\ntools:\n  'test.*': {mode: deny}\n"
-    )
+    deps, _ = await make(says("test.change name=a"), policy="profile: team\napprovers: ['@ops-leads']\ntools:\n  'test.*': {mode: deny}\n")
 
     found = await drafted(deps)
 
@@ -160,12 +158,8 @@ async def test_a_reply_after_cancel_decides_nothing(make) -> None:  # type: igno
 
 
 async def test_the_same_event_opens_one_run_C001(deps: Deps) -> None:
-    first = await intake.open_run(
-        deps, ask="x", who=REQUESTER, team="T", channel="C", thread_ts=None, source_ts="1.1", event_key="T:C:1.1"
-    )
-    again = await intake.open_run(
-        deps, ask="x", who=REQUESTER, team="T", channel="C", thread_ts=None, source_ts="1.1", event_key="T:C:1.1"
-    )
+    first = await intake.open_run(deps, ask="x", who=REQUESTER, team="T", channel="C", thread_ts=None, source_ts="1.1", event_key="T:C:1.1")
+    again = await intake.open_run(deps, ask="x", who=REQUESTER, team="T", channel="C", thread_ts=None, source_ts="1.1", event_key="T:C:1.1")
 
     assert first is not None
     assert again is None

@@ -18,8 +18,13 @@ from tests.browser.demo_process import DemoProcess
 from tests.browser.watching import open_watched
 
 FLAGS = [
-    "--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
-    "--disable-component-update", "--disable-sync",
+    "--no-sandbox",
+    "--disable-gpu",
+    "--disable-quic",
+    "--no-first-run",
+    "--disable-background-networking",
+    "--disable-component-update",
+    "--disable-sync",
 ]
 MAC_CHROME = "/Applications/Google Chrome.app/Contents/MacOS/Google Chrome"
 OpenPage = Callable[..., Awaitable[Page]]

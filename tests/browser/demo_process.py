@@ -28,8 +28,21 @@ class DemoProcess:
         """Run it and return the address of its page, once the bot is connected."""
         environment = {name: value for name, value in os.environ.items() if not name.startswith(STRANGE)}
         self._process = await asyncio.create_subprocess_exec(
-            sys.executable, "-m", "bot", "demo", "--data", str(self._data), "--port", "0", "--no-browser", *self._more,
-            cwd=REPOSITORY, env=environment, stdout=asyncio.subprocess.PIPE, stderr=asyncio.subprocess.STDOUT, start_new_session=True,
+            sys.executable,
+            "-m",
+            "bot",
+            "demo",
+            "--data",
+            str(self._data),
+            "--port",
+            "0",
+            "--no-browser",
+            *self._more,
+            cwd=REPOSITORY,
+            env=environment,
+            stdout=asyncio.subprocess.PIPE,
+            stderr=asyncio.subprocess.STDOUT,
+            start_new_session=True,
         )
         async with asyncio.timeout(READY_S):
             self.front_page = await self._ready()

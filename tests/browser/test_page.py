@@ -303,14 +303,25 @@ async def test_hostile_text_stays_text_wherever_it_stands(open_page: OpenPage, c
     said = page.get_by_test_id("message")
     await expect(said).to_contain_text("<img src=x onerror=alert(1)>")
 
-    await client.chat_postMessage(channel="C0OPS", text="hostile", blocks=[
-        {"type": "section", "text": {"type": "mrkdwn", "text": HOSTILE}},
-        {"type": "markdown", "text": HOSTILE},
-        {"type": "header", "text": {"type": "plain_text", "text": "<img src=x onerror=alert(1)>"}},
-        {"type": "rich_text", "elements": [{"type": "rich_text_section", "elements": [
-            {"type": "text", "text": HOSTILE}, {"type": "link", "url": "javascript:alert(5)", "text": "link"}]}]},
-        {"type": "image", "image_url": "https://example.com/spy.png", "alt_text": "a <b>picture</b>"},
-    ])
+    await client.chat_postMessage(
+        channel="C0OPS",
+        text="hostile",
+        blocks=[
+            {"type": "section", "text": {"type": "mrkdwn", "text": HOSTILE}},
+            {"type": "markdown", "text": HOSTILE},
+            {"type": "header", "text": {"type": "plain_text", "text": "<img src=x onerror=alert(1)>"}},
+            {
+                "type": "rich_text",
+                "elements": [
+                    {
+                        "type": "rich_text_section",
+                        "elements": [{"type": "text", "text": HOSTILE}, {"type": "link", "url": "javascript:alert(5)", "text": "link"}],
+                    }
+                ],
+            },
+            {"type": "image", "image_url": "https://example.com/spy.png", "alt_text": "a <b>picture</b>"},
+        ],
+    )
 
     card = page.get_by_test_id("message").filter(has_text="picture")
     await expect(card.get_by_role("heading")).to_have_text("<img src=x onerror=alert(1)>")
@@ -385,7 +396,10 @@ async def test_on_a_narrow_screen_the_rail_folds_and_the_thread_covers(open_page
 
 
 async def test_a_workspace_that_comes_back_is_found_again(
-    open_page: OpenPage, workspace: Workspace, complaints: list[str], tmp_path: Path,
+    open_page: OpenPage,
+    workspace: Workspace,
+    complaints: list[str],
+    tmp_path: Path,
 ) -> None:
     page = await open_page()
     await say(page, "before")
@@ -407,7 +421,8 @@ async def test_a_workspace_that_comes_back_is_found_again(
 
 
 async def test_the_reader_keeps_their_place_while_others_talk_and_the_page_changes_its_width(
-    open_page: OpenPage, client: AsyncWebClient,
+    open_page: OpenPage,
+    client: AsyncWebClient,
 ) -> None:
     for number in range(40):
         await client.chat_postMessage(channel="C0OPS", text=f"line {number} " + "of many words " * 25)

@@ -44,19 +44,39 @@ def card(state: str, ask: str, *buttons: dict[str, Any]) -> list[dict[str, Any]]
 
 
 OPEN_BUTTONS = (
-    button("Approve", "approve", style="primary"), button("Ask for changes", "ask"), button("Redraw", "redraw"), button("Deaf", "deaf"),
-    button("Sure", "sure", confirm={
-        "title": plain("Really?"), "text": plain("It cannot be taken back."), "confirm": plain("Do it"), "deny": plain("Better not"),
-    }),
+    button("Approve", "approve", style="primary"),
+    button("Ask for changes", "ask"),
+    button("Redraw", "redraw"),
+    button("Deaf", "deaf"),
+    button(
+        "Sure",
+        "sure",
+        confirm={
+            "title": plain("Really?"),
+            "text": plain("It cannot be taken back."),
+            "confirm": plain("Do it"),
+            "deny": plain("Better not"),
+        },
+    ),
 )
 
 
 def words_form(kept: str = "") -> dict[str, Any]:
     return {
-        "type": "modal", "callback_id": "words", "title": plain("Ask for changes"), "submit": plain("Save"), "close": plain("Back"),
+        "type": "modal",
+        "callback_id": "words",
+        "title": plain("Ask for changes"),
+        "submit": plain("Save"),
+        "close": plain("Back"),
         "private_metadata": kept,
-        "blocks": [{"type": "input", "block_id": "words", "label": plain("What should change"),
-                    "element": {"type": "plain_text_input", "action_id": "value", "multiline": True}}],
+        "blocks": [
+            {
+                "type": "input",
+                "block_id": "words",
+                "label": plain("What should change"),
+                "element": {"type": "plain_text_input", "action_id": "value", "multiline": True},
+            }
+        ],
     }
 
 
@@ -74,7 +94,9 @@ def on_messages(app: AsyncApp) -> None:
     async def mentioned(event: dict[str, Any], client: AsyncWebClient) -> None:
         ask = event["text"].partition("> ")[2]
         await client.chat_postMessage(
-            channel=event["channel"], thread_ts=event.get("thread_ts", event["ts"]), text=f"Needs approval: {ask}",
+            channel=event["channel"],
+            thread_ts=event.get("thread_ts", event["ts"]),
+            text=f"Needs approval: {ask}",
             blocks=card("Needs approval", ask, *OPEN_BUTTONS),
         )
 
@@ -103,7 +125,9 @@ def on_clicks(app: AsyncApp) -> None:
         await ack()
         if body["user"]["name"] == "requester":
             await client.chat_postEphemeral(
-                channel=body["channel"]["id"], user=body["user"]["id"], thread_ts=body["message"]["thread_ts"],
+                channel=body["channel"]["id"],
+                user=body["user"]["id"],
+                thread_ts=body["message"]["thread_ts"],
                 text="Not approved: you asked for it yourself.",
             )
             return

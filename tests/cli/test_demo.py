@@ -161,4 +161,6 @@ def test_a_file_in_the_place_of_its_folder_is_said(data: Path) -> None:
 
     told = ended(start("demo", "--no-browser", "--port", 0, "--data", data))
 
-    assert (told.code, told.complaint) == (2, f"pullcord: {data}: cannot be used (File exists); name another folder with --data")
+    assert told.code == 2
+    assert told.complaint.startswith(f"pullcord: {data}: ")
+    assert told.complaint.endswith("(File exists); name another folder with --data")

@@ -53,7 +53,7 @@ def test_a_second_workspace_in_the_same_folder_is_turned_away(workspace: "subpro
     told = ended(start("workspace", "--port", 0, "--data", tmp_path / "town"))
 
     assert (told.code, told.out) == (2, "")
-    assert "another workspace runs in this folder" in told.complaint
+    assert "this folder; stop it first, or " in told.complaint
 
 
 def test_a_port_that_is_taken_is_said(call: Caller) -> None:

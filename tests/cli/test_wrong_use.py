@@ -77,9 +77,7 @@ def test_an_empty_file_is_not_taken_for_a_manifest_or_people(call: Caller, tmp_p
         pytest.param(lambda data: [data.mkdir(), (data / "pullcord.db").write_bytes(BINARY)], id="no database"),
     ],
 )
-def test_data_that_is_no_installation_is_said_in_one_line(
-    call: Caller, tmp_path: Path, takes: str, put: Callable[[Path], object]
-) -> None:
+def test_data_that_is_no_installation_is_said_in_one_line(call: Caller, tmp_path: Path, takes: str, put: Callable[[Path], object]) -> None:
     put(tmp_path / "data")
 
     told = call(*FOLDER_TAKERS[takes], "--data", tmp_path / "data")

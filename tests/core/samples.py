@@ -31,9 +31,7 @@ WRITE_FILE = spec("files.write", Effect.WRITE, schema(("path", "text"), path=TEX
 DELETE_FILE = spec("files.delete", Effect.DELETE, schema(("path",), path=TEXT), target="path")
 FETCH = spec("web.fetch", Effect.READ, schema(("url",), url=TEXT), target="url", untrusted_output=True, outward=True)
 SUMMARIZE = spec("text.summarize", Effect.READ, schema(("text",), text=TEXT), says="Writes a summary")
-POST = spec(
-    "slack.post_message", Effect.SEND, schema(("channel", "text"), channel=TEXT, text=TEXT), says="Sends a message to {channel}"
-)
+POST = spec("slack.post_message", Effect.SEND, schema(("channel", "text"), channel=TEXT, text=TEXT), says="Sends a message to {channel}")
 MAIL = spec("mail.send", Effect.SEND, schema(("to",), to={"type": "array", "items": TEXT}, amount={"type": "number"}), outward=True)
 SHELL = spec("shell.run", Effect.EXECUTE, schema(("argv",), argv={"type": "array", "items": TEXT}), target="argv")
 WAIT = spec("time.wait", Effect.READ, schema(("seconds",), seconds={"type": "number"}), says="Waits {seconds} seconds")

@@ -14,9 +14,7 @@ TICKET = spec(
     "tickets.update",
     Effect.WRITE,
     {
-        "$defs": {
-            "Inner": {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"], "additionalProperties": False}
-        },
+        "$defs": {"Inner": {"type": "object", "properties": {"n": {"type": "number"}}, "required": ["n"], "additionalProperties": False}},
         **schema(
             ("count",),
             count={"type": "integer", "minimum": 1, "maximum": 100},

@@ -234,9 +234,7 @@ def test_c029_every_plan_can_be_graded_loops_included(drawn: Plan) -> None:
 
 
 def test_untrusted_origins_and_outputs_can_be_asked_for() -> None:
-    drawn = plan(
-        PAGE, {"id": "brief", "tool": "text.summarize", "args": {"text": "{{page.x}}"}}, post("post", "{{brief.s}}"), read("own")
-    )
+    drawn = plan(PAGE, {"id": "brief", "tool": "text.summarize", "args": {"text": "{{page.x}}"}}, post("post", "{{brief.s}}"), read("own"))
     page, brief, last, own = drawn.steps
     assert untrusted_origins(last, drawn, CATALOGUE, TEAM) == [("text", page)]
     assert [is_untrusted(step, drawn, CATALOGUE, TEAM) for step in (page, brief, own)] == [True, True, False]

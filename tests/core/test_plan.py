@@ -139,6 +139,4 @@ def test_text_that_is_no_text_has_a_fingerprint_too() -> None:
 
 def test_the_same_work_is_the_same_tool_definition_and_arguments() -> None:
     assert step_fingerprint("t", {"a": 1, "b": 2}, "d") == step_fingerprint("t", {"b": 2, "a": 1}, "d")
-    assert (
-        len({step_fingerprint("t", {"a": 1}, "d"), step_fingerprint("t", {"a": "1"}, "d"), step_fingerprint("t", {"a": 1}, "e")}) == 3
-    )
+    assert len({step_fingerprint("t", {"a": 1}, "d"), step_fingerprint("t", {"a": "1"}, "d"), step_fingerprint("t", {"a": 1}, "e")}) == 3

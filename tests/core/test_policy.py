@@ -108,9 +108,7 @@ def test_high_risk_needs_as_many_as_the_quorum_says_and_its_own_time() -> None:
 
 
 def test_what_policy_denies_is_a_fault_that_names_step_and_rule() -> None:
-    rules = policy.parse(
-        "tools: {'shell.*': {mode: deny}}\nrules: [{when: {args.channel: '#ceo'}, mode: deny, name: quiet}]", source="p"
-    )
+    rules = policy.parse("tools: {'shell.*': {mode: deny}}\nrules: [{when: {args.channel: '#ceo'}, mode: deny, name: quiet}]", source="p")
     drawn = plan({"id": "a", "tool": "shell.run", "args": {"argv": ["ls"]}}, post("b", "x", channel="#ceo"), read("c"))
     verdict = evaluate(drawn, CATALOGUE, rules)
     assert [(fault.step, fault.field) for fault in verdict.denied] == [("a", "tool"), ("b", "tool")]
@@ -156,9 +154,7 @@ def test_a_stricter_policy_never_releases_more(names: list[str], modes: dict[str
     now, then = evaluate(drawn, CATALOGUE, other), evaluate(drawn, CATALOGUE, rules)
     assert not now.releases or then.releases
     assert len(now.denied) >= len(then.denied)
-    assert all(
-        one.confirms or not earlier.confirms or one.mode is Mode.DENY for one, earlier in zip(now.grades, then.grades, strict=True)
-    )
+    assert all(one.confirms or not earlier.confirms or one.mode is Mode.DENY for one, earlier in zip(now.grades, then.grades, strict=True))
 
 
 def test_remarks_name_what_this_version_does_not_enforce() -> None:

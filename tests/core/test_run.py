@@ -124,9 +124,7 @@ def test_p6_a_step_in_doubt_is_never_started_again_by_itself() -> None:
 
 
 def test_p5_a_finished_step_stays_finished() -> None:
-    assert not [
-        event for status, event in STEP_TRANSITIONS if status in (StepStatus.SUCCEEDED, StepStatus.SKIPPED, StepStatus.CANCELLED)
-    ]
+    assert not [event for status, event in STEP_TRANSITIONS if status in (StepStatus.SUCCEEDED, StepStatus.SKIPPED, StepStatus.CANCELLED)]
 
 
 def test_p1_nothing_is_queued_but_by_approval_or_release() -> None:
@@ -156,9 +154,7 @@ def test_c023_each_letting_go_fits_only_its_own_hold(event: Event, hold: Hold) -
 def test_p4_a_persons_pause_takes_the_place_of_a_hold_that_would_lift_itself(status: RunStatus, hold: Hold) -> None:
     before = run(status, reason=hold, held_step="post")
     if hold in LIFTS_ITSELF:
-        assert advance(before, Event.PAUSE_ASKED, {}) == before.model_copy(
-            update={"reason": Hold.PERSON, "held_step": None, "version": 1}
-        )
+        assert advance(before, Event.PAUSE_ASKED, {}) == before.model_copy(update={"reason": Hold.PERSON, "held_step": None, "version": 1})
     else:
         with pytest.raises(NotAllowed):
             advance(before, Event.PAUSE_ASKED, {})

@@ -173,9 +173,20 @@ async def test_an_old_card_that_is_pressed_after_the_end_says_what_is_true_now(h
 
 async def test_a_button_that_this_version_does_not_know_is_answered_and_not_swallowed(make_hall: MakeHall) -> None:
     hall = await make_hall(supervised=False)
-    blocks = [{"type": "actions", "block_id": "b1", "elements": [
-        {"type": "button", "action_id": "run.change_rest", "text": {"type": "plain_text", "text": "Change the rest"}, "value": "R-7K2QX"}
-    ]}]
+    blocks = [
+        {
+            "type": "actions",
+            "block_id": "b1",
+            "elements": [
+                {
+                    "type": "button",
+                    "action_id": "run.change_rest",
+                    "text": {"type": "plain_text", "text": "Change the rest"},
+                    "value": "R-7K2QX",
+                }
+            ],
+        }
+    ]
     await hall.slack.client.chat_postMessage(channel="C0OPS", text="an older card", blocks=blocks)
     requester = hall.person("requester")
     card = await requester.card("#ops", "Change the rest")

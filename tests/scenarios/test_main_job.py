@@ -54,7 +54,7 @@ async def test_mention_and_direct_message_ask_too(town: Town) -> None:
 
     await requester.say("@pullcord", "read notes/today.md")
     await requester.read("@pullcord", "Done")
-    assert len((await town.app.deps.store.read(_count))) == 2
+    assert len(await town.app.deps.store.read(_count)) == 2
 
 
 def _count(conn: object) -> list[object]:

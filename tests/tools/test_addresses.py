@@ -63,7 +63,9 @@ def test_words_that_are_no_web_address_are_refused(text: str, says: str) -> None
     assert "pw" not in str(refused.value)
 
 
-@pytest.mark.parametrize("text", ["https://example.com/a?b=c#d", "http://example.com:8080", "http://xn--bcher-kva.example", "http://bücher.example/ä"])
+@pytest.mark.parametrize(
+    "text", ["https://example.com/a?b=c#d", "http://example.com:8080", "http://xn--bcher-kva.example", "http://bücher.example/ä"]
+)
 def test_web_addresses_are_taken(text: str) -> None:
     assert web_url(text).host
 
@@ -71,8 +73,21 @@ def test_web_addresses_are_taken(text: str) -> None:
 @pytest.mark.parametrize(
     "text",
     [
-        *("http://127.0.0.1:5432", "http://[::1]/", "http://169.254.169.254/latest", "http://localhost/", "http://LOCALHOST./", "http://a.localhost/"),
-        *("http://metadata.google.internal", "http://１２７.0.0.1/", "http://ⓛocalhost/", "http://[fe80::1%25eth0]/", "http://[::ffff:7f00:1]/"),
+        *(
+            "http://127.0.0.1:5432",
+            "http://[::1]/",
+            "http://169.254.169.254/latest",
+            "http://localhost/",
+            "http://LOCALHOST./",
+            "http://a.localhost/",
+        ),
+        *(
+            "http://metadata.google.internal",
+            "http://１２７.0.0.1/",
+            "http://ⓛocalhost/",
+            "http://[fe80::1%25eth0]/",
+            "http://[::ffff:7f00:1]/",
+        ),
     ],
 )
 def test_the_gate_refuses_inside_addresses_by_their_words(text: str) -> None:

@@ -61,7 +61,14 @@ CLEAN = [
 def test_tokens_of_a_known_shape_are_masked(name: str) -> None:
     secret = PLANTED[name]
 
-    for text in (secret, f"before {secret} after", json.dumps({"k": secret}), f"({secret})", f"key={secret}\n", f"https://x.example/?t={secret}"):
+    for text in (
+        secret,
+        f"before {secret} after",
+        json.dumps({"k": secret}),
+        f"({secret})",
+        f"key={secret}\n",
+        f"https://x.example/?t={secret}",
+    ):
         assert secret not in redact(text)
         assert MASK.search(redact(text))
 

@@ -119,7 +119,13 @@ async def test_a_page_is_read_as_a_person_sees_it(site: Site, ask: Ask) -> None:
 @pytest.mark.parametrize(
     "url",
     [
-        *("http://169.254.169.254/latest", "http://metadata.google.internal", "http://127.0.0.1:5432", "http://[::1]/", "http://2130706433/"),
+        *(
+            "http://169.254.169.254/latest",
+            "http://metadata.google.internal",
+            "http://127.0.0.1:5432",
+            "http://[::1]/",
+            "http://2130706433/",
+        ),
         *("http://0x7f.1/", "file:///etc/passwd", "gopher://x", "http://user@10.0.0.5", "http://localhost/"),
     ],
 )
@@ -160,7 +166,9 @@ async def test_redirects_are_followed_and_the_last_address_is_told(site: Site, a
     assert seen["url"] == site.url("/page")
 
 
-@pytest.mark.parametrize("where", ["http://127.0.0.1:{other}/page", "//localhost:{other}/page", "http://2130706433:{other}/page", "file:///etc/passwd"])
+@pytest.mark.parametrize(
+    "where", ["http://127.0.0.1:{other}/page", "//localhost:{other}/page", "http://2130706433:{other}/page", "file:///etc/passwd"]
+)
 async def test_a_redirect_inside_is_refused_before_connecting(site: Site, ask: Ask, where: str) -> None:
     with pytest.raises(ToolFailed):
         await ask("web.fetch", url=site.url("/to?where=" + where.format(other=site.other)))

@@ -68,7 +68,12 @@ async def test_a_workspace_without_a_folder_keeps_nothing() -> None:
 async def child(data: Path) -> AsyncIterator[tuple[dict[str, str], asyncio.subprocess.Process]]:
     """A workspace in a process of its own, and what it says about itself."""
     process = await asyncio.create_subprocess_exec(
-        sys.executable, "-m", "tests.workspace.serve", str(data), cwd=ROOT, stdout=asyncio.subprocess.PIPE,
+        sys.executable,
+        "-m",
+        "tests.workspace.serve",
+        str(data),
+        cwd=ROOT,
+        stdout=asyncio.subprocess.PIPE,
     )
     assert process.stdout is not None
     try:

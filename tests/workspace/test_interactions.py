@@ -24,7 +24,11 @@ async def test_a_click_is_acknowledged_and_its_card_updated(workspace: Workspace
     assert answer["acked"]
     assert 0 <= answer["ack_ms"] < 3000
     assert payload["actions"][0] | {"action_ts": ""} == {
-        "type": "button", "action_id": "approve", "block_id": "card", "value": "R-1", "text": {"type": "plain_text", "text": "Approve"},
+        "type": "button",
+        "action_id": "approve",
+        "block_id": "card",
+        "value": "R-1",
+        "text": {"type": "plain_text", "text": "Approve"},
         "action_ts": "",
     }
     assert (payload["user"]["id"], payload["user"]["team_id"], payload["message"]["text"]) == ("U0APPROVER", "T0HOME", "Approve?")
@@ -61,7 +65,9 @@ async def test_a_choice_carries_the_whole_option(workspace: Workspace, people: P
 
 
 async def test_a_click_without_a_bot_fails_at_once_and_a_lost_ack_is_told(
-    workspace: Workspace, people: People, slack: AsyncWebClient,
+    workspace: Workspace,
+    people: People,
+    slack: AsyncWebClient,
 ) -> None:
     await slack.chat_postMessage(channel="C0OPS", text="Approve?", blocks=card())
     approver = people.person("approver")
@@ -194,7 +200,6 @@ async def test_a_modal_goes_from_error_to_done(workspace: Workspace, people: Peo
     assert (last["view"]["private_metadata"], last["view"]["callback_id"]) == ("R-1", "deny")
 
 
-
 async def trigger(people: People) -> str:
     answer = await people.call("POST", "/people/approver/shortcuts", {"callback_id": "new_plan"})
     return str(answer["trigger_id"])
@@ -256,7 +261,9 @@ async def test_a_trigger_works_once_and_for_three_seconds(workspace: Workspace, 
 
 
 async def test_an_update_that_names_an_old_hash_is_refused_and_entries_survive_a_good_one(
-    workspace: Workspace, people: People, slack: AsyncWebClient,
+    workspace: Workspace,
+    people: People,
+    slack: AsyncWebClient,
 ) -> None:
     async with listening(workspace, answering=say_nothing):
         view = (await slack.views_open(trigger_id=await trigger(people), view=form(external_id="mine")))["view"]

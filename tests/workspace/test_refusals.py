@@ -91,24 +91,31 @@ async def test_two_tables_have_an_error_of_their_own(slack: AsyncWebClient) -> N
 
 async def test_what_is_just_within_the_limits_is_taken(slack: AsyncWebClient) -> None:
     blocks = [
-        section("x" * 3000), {"type": "header", "text": plain("x" * 150)}, actions(button("x" * 75, value="x" * 2000)),
-        {"type": "plan", "title": "p", "tasks": [TASK]}, TABLE, *[{"type": "divider"}] * 45,
+        section("x" * 3000),
+        {"type": "header", "text": plain("x" * 150)},
+        actions(button("x" * 75, value="x" * 2000)),
+        {"type": "plan", "title": "p", "tasks": [TASK]},
+        TABLE,
+        *[{"type": "divider"}] * 45,
     ]
 
     assert (await slack.blocks_validate(blocks=blocks))["ok"]
     assert (await slack.chat_postMessage(channel="C0OPS", text="x", blocks=blocks))["ok"]
 
 
-@pytest.mark.parametrize(("call", "error"), [
-    ({"channel": "C0NOWHERE", "text": "x"}, "channel_not_found"),
-    ({"channel": "C0PRIVATE", "text": "x"}, "channel_not_found"),
-    ({"channel": "C0OPS"}, "no_text"),
-    ({"channel": "C0OPS", "text": "x", "thread_ts": "1.000000"}, "invalid_thread_ts"),
-    ({"channel": "C0OPS", "text": "x", "blocks": "not json"}, "invalid_blocks_format"),
-    ({"channel": "C0OPS", "text": "x", "metadata": {"event_type": "a"}}, "invalid_metadata_format"),
-    ({"channel": "C0OPS", "text": "x", "markdown_text": "y"}, "markdown_text_conflict"),
-    ({"text": "x"}, "invalid_arguments"),
-])
+@pytest.mark.parametrize(
+    ("call", "error"),
+    [
+        ({"channel": "C0NOWHERE", "text": "x"}, "channel_not_found"),
+        ({"channel": "C0PRIVATE", "text": "x"}, "channel_not_found"),
+        ({"channel": "C0OPS"}, "no_text"),
+        ({"channel": "C0OPS", "text": "x", "thread_ts": "1.000000"}, "invalid_thread_ts"),
+        ({"channel": "C0OPS", "text": "x", "blocks": "not json"}, "invalid_blocks_format"),
+        ({"channel": "C0OPS", "text": "x", "metadata": {"event_type": "a"}}, "invalid_metadata_format"),
+        ({"channel": "C0OPS", "text": "x", "markdown_text": "y"}, "markdown_text_conflict"),
+        ({"text": "x"}, "invalid_arguments"),
+    ],
+)
 async def test_a_post_is_refused(slack: AsyncWebClient, call: dict[str, Any], error: str) -> None:
     assert (await refusal(slack.api_call("chat.postMessage", json=call)))["error"] == error
 
@@ -140,15 +147,18 @@ async def test_a_private_message_needs_its_reader_in_the_channel(slack: AsyncWeb
     assert (await refusal(slack.chat_postEphemeral(channel="C0OPS", user="U0PARTNER", text="x")))["error"] == "user_not_in_channel"
 
 
-@pytest.mark.parametrize(("view", "words"), [
-    (form(title=plain("x" * 25)), "must be less than 25 characters [json-pointer:/view/title/text]"),
-    (form(private_metadata="x" * 3001), "must be less than 3001 characters [json-pointer:/view/private_metadata]"),
-    (form(submit=None), "must define `submit` to use an `input` block in modals"),
-    (form(blocks=[{"type": "markdown", "text": "x"}]), "unsupported type: markdown [json-pointer:/view/blocks/0/type]"),
-    (form(blocks=[section()] * 101), "no more than 100 items allowed [json-pointer:/view/blocks]"),
-    (form(callback_id="x" * 256), "must be less than 256 characters [json-pointer:/view/callback_id]"),
-    ({"type": "home", "blocks": []}, "unsupported type: home"),
-])
+@pytest.mark.parametrize(
+    ("view", "words"),
+    [
+        (form(title=plain("x" * 25)), "must be less than 25 characters [json-pointer:/view/title/text]"),
+        (form(private_metadata="x" * 3001), "must be less than 3001 characters [json-pointer:/view/private_metadata]"),
+        (form(submit=None), "must define `submit` to use an `input` block in modals"),
+        (form(blocks=[{"type": "markdown", "text": "x"}]), "unsupported type: markdown [json-pointer:/view/blocks/0/type]"),
+        (form(blocks=[section()] * 101), "no more than 100 items allowed [json-pointer:/view/blocks]"),
+        (form(callback_id="x" * 256), "must be less than 256 characters [json-pointer:/view/callback_id]"),
+        ({"type": "home", "blocks": []}, "unsupported type: home"),
+    ],
+)
 async def test_bad_modals_are_refused_before_their_trigger_is_used(slack: AsyncWebClient, view: dict[str, Any], words: str) -> None:
     body = await refusal(slack.api_call("views.open", json={"trigger_id": "any", "view": view}))
 

@@ -39,8 +39,6 @@ THREAD_WORDS = re.compile(r"^(?:the |this )?(?:thread|conversation|message)(?: a
 FILE_WORD = re.compile(r"^(?:the )?(?:file|document|doc) (?=\S)", re.IGNORECASE)
 
 
-
-
 def text_of(thing: str, scene: Scene, *, verb: str, notation: str = "") -> tuple[Scene, str]:
     """What "it", "the summary", "a summary of PATH" or a quoted text stands for, and the scene with the steps that this takes."""
     thing = thing.strip()

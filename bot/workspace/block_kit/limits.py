@@ -20,14 +20,25 @@ MOST_VIEW_BYTES = 250_000
 ONE_PER_MESSAGE = {"plan": "Cannot have more than 1 plan block", "table": "only_one_table_allowed"}
 
 _VIEW: dict[str, Rule] = {
-    "type": choice("modal", "home"), "blocks": anything, "callback_id": string(255, least=0), "external_id": string(255, least=0),
+    "type": choice("modal", "home"),
+    "blocks": anything,
+    "callback_id": string(255, least=0),
+    "external_id": string(255, least=0),
     "private_metadata": string(3000, least=0),
 }
 VIEW = {
-    "modal": shape(_VIEW | {
-        "title": plain(24), "submit": maybe(plain(24)), "close": maybe(plain(24)), "clear_on_close": boolean, "notify_on_close": boolean,
-        "submit_disabled": boolean,
-    }, required=("type", "title", "blocks")),
+    "modal": shape(
+        _VIEW
+        | {
+            "title": plain(24),
+            "submit": maybe(plain(24)),
+            "close": maybe(plain(24)),
+            "clear_on_close": boolean,
+            "notify_on_close": boolean,
+            "submit_disabled": boolean,
+        },
+        required=("type", "title", "blocks"),
+    ),
     "home": shape(_VIEW, required=("type", "blocks")),
 }
 
@@ -93,8 +104,13 @@ def require_view(view: Any, *, kind: str) -> Json:
 def structured(problems: Problems) -> list[Json]:
     """The `errors` of blocks.validate."""
     return [
-        {"code": problem.code, "message": problem.message, "field": problem.pointer.rpartition("/")[2], "pointer": problem.pointer,
-         "constraint": dict(problem.constraint)}
+        {
+            "code": problem.code,
+            "message": problem.message,
+            "field": problem.pointer.rpartition("/")[2],
+            "pointer": problem.pointer,
+            "constraint": dict(problem.constraint),
+        }
         for problem in problems
     ]
 

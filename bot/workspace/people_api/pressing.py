@@ -30,8 +30,13 @@ def outcome(reply: Reply) -> Json:
 def frame(world: World, user: Person, kind: str) -> Json:
     """What every interactive payload carries."""
     return {
-        "type": kind, "token": "legacy", "api_app_id": APP_ID, "team": {"id": TEAM_ID, "domain": TEAM_DOMAIN}, "enterprise": None,
-        "is_enterprise_install": False, "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team_id},
+        "type": kind,
+        "token": "legacy",
+        "api_app_id": APP_ID,
+        "team": {"id": TEAM_ID, "domain": TEAM_DOMAIN},
+        "enterprise": None,
+        "is_enterprise_install": False,
+        "user": {"id": user.id, "username": user.name, "name": user.name, "team_id": user.team_id},
         "action_ts": world.state.next_ts(world.clock.real()),
     }
 
@@ -48,10 +53,19 @@ async def command(world: World, request: web.Request) -> Json:
     source = Source(channel, user.id)
     typed = call.text("text")
     payload = {
-        "token": "legacy", "team_id": TEAM_ID, "team_domain": TEAM_DOMAIN, "channel_id": channel.id,
-        "channel_name": shapes.channel_name_in_payload(channel), "user_id": user.id, "user_name": user.name, "command": name,
-        "text": convert(world.state, typed).text if known.should_escape else typed, "api_app_id": APP_ID, "is_enterprise_install": "false",
-        "response_url": responses.issue(world, source), "trigger_id": world.triggers.issue(user.id),
+        "token": "legacy",
+        "team_id": TEAM_ID,
+        "team_domain": TEAM_DOMAIN,
+        "channel_id": channel.id,
+        "channel_name": shapes.channel_name_in_payload(channel),
+        "user_id": user.id,
+        "user_name": user.name,
+        "command": name,
+        "text": convert(world.state, typed).text if known.should_escape else typed,
+        "api_app_id": APP_ID,
+        "is_enterprise_install": "false",
+        "response_url": responses.issue(world, source),
+        "trigger_id": world.triggers.issue(user.id),
     }
     reply = await world.sockets.ask("slash_commands", payload)
     answered = outcome(reply) | {"response": reply.payload}
@@ -76,7 +90,9 @@ async def press(world: World, request: web.Request) -> Json:
         container["thread_ts"] = shown["thread_ts"]
     trigger_id = world.triggers.issue(user.id)
     payload = frame(world, user, "block_actions") | {
-        "container": container, "trigger_id": trigger_id, "channel": {"id": channel.id, "name": shapes.channel_name_in_payload(channel)},
+        "container": container,
+        "trigger_id": trigger_id,
+        "channel": {"id": channel.id, "name": shapes.channel_name_in_payload(channel)},
         "state": {"values": forms.entered(blocks, forms.initial(blocks), call.args.get("values") or {})},
         "response_url": responses.issue(world, Source(channel, user.id, ts, private is not None)),
         "actions": [action(world, blocks, call)],
@@ -100,7 +116,10 @@ async def press_in_view(world: World, request: web.Request) -> Json:
     root = view["root_view_id"] if view["type"] == "modal" else ""
     trigger_id = world.triggers.issue(user.id, root_view_id=root)
     payload = frame(world, user, "block_actions") | {
-        "container": {"type": "view", "view_id": view["id"]}, "trigger_id": trigger_id, "view": view, "actions": [done],
+        "container": {"type": "view", "view_id": view["id"]},
+        "trigger_id": trigger_id,
+        "view": view,
+        "actions": [done],
     }
     reply = await world.sockets.ask("interactive", payload)
     return outcome(reply) | {"trigger_id": trigger_id}
@@ -122,7 +141,8 @@ def _shortcut_payload(world: World, user: Person, known: Shortcut, call: Call) -
         return frame(world, user, "shortcut")
     channel, message = who.message(world, user, call.needed("message_ts"), call.text("channel"))
     return frame(world, user, "message_action") | {
-        "channel": {"id": channel.id, "name": shapes.channel_name_in_payload(channel)}, "message_ts": message["ts"],
+        "channel": {"id": channel.id, "name": shapes.channel_name_in_payload(channel)},
+        "message_ts": message["ts"],
         "message": shapes.message(world.state, channel.id, message, metadata=True),
         "response_url": responses.issue(world, Source(channel, user.id, message["ts"])),
     }

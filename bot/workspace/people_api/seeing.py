@@ -22,10 +22,12 @@ async def people(world: World, request: web.Request) -> Json:  # noqa: ARG001
 async def workspace(world: World, request: web.Request) -> Json:  # noqa: ARG001
     manifest = world.manifest
     return {
-        "team": shapes.team(), "usergroups": [shapes.group(group) for group in world.state.groups.values()],
+        "team": shapes.team(),
+        "usergroups": [shapes.group(group) for group in world.state.groups.values()],
         "app": {"name": manifest.bot_name, "bot_user_id": BOT_USER_ID, "bot_id": BOT_ID, "app_id": APP_ID},
         "commands": [command.model_dump(include={"command", "description", "usage_hint"}) for command in manifest.commands],
-        "shortcuts": [shortcut.model_dump() for shortcut in manifest.shortcuts], "home": manifest.home_enabled,
+        "shortcuts": [shortcut.model_dump() for shortcut in manifest.shortcuts],
+        "home": manifest.home_enabled,
         "connected": world.sockets.is_open,
     }
 
@@ -40,8 +42,11 @@ async def channels(world: World, request: web.Request) -> Json:
 
 def _channel(world: World, user: Person, channel: Channel) -> Json:
     return shapes.channel(channel, viewer=user.id) | {
-        "name": world.state.bot.real_name if channel.is_im else channel.name, "is_member": True, "num_members": len(channel.members),
-        "members": list(channel.members), "bot_is_member": BOT_USER_ID in channel.members,
+        "name": world.state.bot.real_name if channel.is_im else channel.name,
+        "is_member": True,
+        "num_members": len(channel.members),
+        "members": list(channel.members),
+        "bot_is_member": BOT_USER_ID in channel.members,
         "last_ts": world.state.last_ts(channel.id),
     }
 

@@ -15,7 +15,13 @@ async def say(world: World, request: web.Request) -> Json:
     channel = who.channel(world, user, call.needed("channel"))
     said = typed.convert(world.state, call.needed("text"))
     message = posting.post(
-        world, channel, user, text=said.text, blocks=said.blocks, thread_ts=call.text("thread_ts"), broadcast=call.flag("reply_broadcast"),
+        world,
+        channel,
+        user,
+        text=said.text,
+        blocks=said.blocks,
+        thread_ts=call.text("thread_ts"),
+        broadcast=call.flag("reply_broadcast"),
     )
     return {"ts": message["ts"], "channel": channel.id}
 

@@ -18,8 +18,14 @@ async def post_message(world: World, call: Call) -> Json:
     channel = places.writable(world, call, call.needed("channel"))
     content = read_content(call)
     message = posting.post(
-        world, channel, world.state.bot, thread_ts=call.text("thread_ts"), broadcast=call.flag("reply_broadcast"),
-        username=call.text("username"), metadata=read_metadata(call), **content,
+        world,
+        channel,
+        world.state.bot,
+        thread_ts=call.text("thread_ts"),
+        broadcast=call.flag("reply_broadcast"),
+        username=call.text("username"),
+        metadata=read_metadata(call),
+        **content,
     )
     shown = {name: value for name, value in message.items() if name != "metadata"}
     return {"channel": channel.id, "ts": message["ts"], "message": shown}

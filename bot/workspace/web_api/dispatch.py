@@ -19,8 +19,14 @@ from bot.workspace.world import World
 Method = Callable[[World, Call], Awaitable[Json]]
 
 METHODS: Mapping[str, Method] = {
-    **identity.METHODS, **chat.METHODS, **conversations.METHODS, **people.METHODS, **reactions.METHODS, **views.METHODS,
-    **assistant.METHODS, **files.METHODS,
+    **identity.METHODS,
+    **chat.METHODS,
+    **conversations.METHODS,
+    **people.METHODS,
+    **reactions.METHODS,
+    **views.METHODS,
+    **assistant.METHODS,
+    **files.METHODS,
 }
 OPEN = ("api.test", "blocks.validate")  # need no token
 FOR_APP_TOKEN = ("apps.connections.open",)

@@ -35,8 +35,15 @@ async def complete_upload(world: World, call: Call) -> Json:
     files = [_complete(world, each) for each in asked]
     for channel in channels:
         posting.post(
-            world, channel, world.state.bot, text=call.text("initial_comment"), thread_ts=call.text("thread_ts"),
-            files=files, subtype="file_share", upload=True, blocks=blocks,
+            world,
+            channel,
+            world.state.bot,
+            text=call.text("initial_comment"),
+            thread_ts=call.text("thread_ts"),
+            files=files,
+            subtype="file_share",
+            upload=True,
+            blocks=blocks,
         )
     return {"files": files}
 
@@ -56,11 +63,21 @@ def _complete(world: World, asked: Json) -> Json:
     kind = PurePosixPath(record["name"]).suffix.lstrip(".").lower()
     address = f"{world.url}/files/{record['id']}/{record['name']}"
     file = {
-        "id": record["id"], "created": int(world.clock.real()), "timestamp": int(world.clock.real()), "name": record["name"],
-        "title": asked.get("title") or record["name"], "mimetype": mimetypes.guess_type(record["name"])[0] or "application/octet-stream",
-        "filetype": kind or "binary", "size": record["size"], "user": BOT_USER_ID, "mode": "hosted", "is_external": False,
+        "id": record["id"],
+        "created": int(world.clock.real()),
+        "timestamp": int(world.clock.real()),
+        "name": record["name"],
+        "title": asked.get("title") or record["name"],
+        "mimetype": mimetypes.guess_type(record["name"])[0] or "application/octet-stream",
+        "filetype": kind or "binary",
+        "size": record["size"],
+        "user": BOT_USER_ID,
+        "mode": "hosted",
+        "is_external": False,
         "is_public": True,
-        "url_private": address, "url_private_download": address, "permalink": address,
+        "url_private": address,
+        "url_private_download": address,
+        "permalink": address,
     }
     world.state.put("files", record["id"], record | {"state": "complete", "file": file})
     return file

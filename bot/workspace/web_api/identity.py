@@ -17,8 +17,14 @@ async def auth_test(world: World, call: Call) -> Json:
     if call.token == world.tokens.app:
         return {"app_name": world.manifest.name, "app_id": APP_ID}
     return {
-        "url": f"{world.url}/", "team": TEAM_NAME, "user": world.state.bot.name, "team_id": TEAM_ID, "user_id": BOT_USER_ID,
-        "bot_id": BOT_ID, "app_id": APP_ID, "is_enterprise_install": False,
+        "url": f"{world.url}/",
+        "team": TEAM_NAME,
+        "user": world.state.bot.name,
+        "team_id": TEAM_ID,
+        "user_id": BOT_USER_ID,
+        "bot_id": BOT_ID,
+        "app_id": APP_ID,
+        "is_enterprise_install": False,
     }
 
 

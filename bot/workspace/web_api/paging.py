@@ -12,7 +12,13 @@ T = TypeVar("T")
 
 
 def page(
-    call: Call, items: Sequence[T], *, key: Callable[[T], str], usual: int, most: int, newest_first: bool = False,
+    call: Call,
+    items: Sequence[T],
+    *,
+    key: Callable[[T], str],
+    usual: int,
+    most: int,
+    newest_first: bool = False,
 ) -> tuple[list[T], Json]:
     """One page of items that are in order of their keys, and its `response_metadata`.
 
