@@ -9,10 +9,9 @@ import sys
 import webbrowser
 from pathlib import Path
 
-from bot.cli.serving import PARENT, TAKEN, own_manifest, run_until_done, say, until_told
+from bot.cli.serving import PARENT, own_manifest, run_until_done, say, until_told
 from bot.core.policy import DEMO_POLICY
 from bot.errors import ConfigurationError
-from bot.holding import hold
 from bot.workspace.server import Workspace, start_workspace
 
 # Slack's SDK sends even loopback calls through a proxy, and knows no exception list.
@@ -36,7 +35,6 @@ DOCUMENTS = {
 
 def run_demo(data: Path, *, port: int, browser: bool, policy: Path | None, tools: list[Path]) -> int:
     """Run until told to end; 1 if the bot ended by itself."""
-    held = hold(data / "workspace.lock", says=TAKEN)
     try:
         seed(data)
     except OSError as fault:
@@ -52,8 +50,7 @@ def run_demo(data: Path, *, port: int, browser: bool, policy: Path | None, tools
         finally:
             await served.stop()
 
-    with held:
-        run_until_done(serve)
+    run_until_done(serve)
     if ended[0] == 1:
         sys.stderr.write("pullcord: the bot ended by itself; start the demo again, and it goes on where it was\n")
     return ended[0]

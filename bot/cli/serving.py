@@ -8,12 +8,10 @@ from collections.abc import Awaitable, Callable
 from pathlib import Path
 
 from bot.errors import ConfigurationError
-from bot.holding import hold
 from bot.settings import Settings, load
 
 PARENT = "PULLCORD_PARENT"  # process id of a demo: its bot ends with it, however it ends
 WATCH_PARENT_S = 1.0
-TAKEN = "another demo or workspace uses this folder; stop it first, or use another --data folder"
 
 
 def until_told(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
@@ -95,10 +93,7 @@ def run_workspace(data: Path | None, *, port: int, manifest: Path | None, people
         finally:
             await served.stop()
 
-    if data is None:
-        return run_until_done(serve)
-    with hold(data / "workspace.lock", says=TAKEN):
-        return run_until_done(serve)
+    return run_until_done(serve)
 
 
 def run_until_done(serve: Callable[[], Awaitable[None]]) -> int:

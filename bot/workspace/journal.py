@@ -5,7 +5,6 @@ An unbuffered write is in the kernel's hands when it returns, so SIGKILL loses n
 happen on the event loop. At start, and when the file has grown far beyond what is alive, it is rewritten from the living records.
 """
 
-import fcntl
 import io
 import json
 import os
@@ -14,9 +13,13 @@ from pathlib import Path
 from typing import IO, Any
 
 from bot.errors import ConfigurationError
+from bot.holding import hold
 
 Entry = tuple[str, str, Any]
 SMALL = 4_000_000  # bytes that may be appended before the file is looked at
+
+
+TAKEN = "another workspace runs in this folder; stop it first, or name another with --data"
 
 
 class Journal:
@@ -41,22 +44,11 @@ class Journal:
         """
         if self._path is None:
             return []
-        self._hold(self._path.with_suffix(".lock"))
+        self._lock = hold(self._path.with_suffix(".lock"), says=TAKEN)
         if not self._path.exists():
             return []
         lines = self._path.read_bytes().split(b"\n")
         return [self._parse(number, line) for number, line in enumerate(lines[:-1], 1) if line]
-
-    def _hold(self, path: Path) -> None:
-        """Keep other servers away until `close`. The lock ends with the process, however it ends."""
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._lock = path.open("w")
-        try:
-            fcntl.flock(self._lock, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError as taken:
-            self._lock.close()
-            says = "another workspace runs in this folder; stop it first, or name another with --data"
-            raise ConfigurationError(f"{path.parent}: {says}") from taken
 
     def _parse(self, number: int, line: bytes) -> Entry:
         try:

@@ -119,6 +119,12 @@ async def tell(hall: Hall, events: tuple[str, ...], text: str, *, root: str, ts:
     """Let Slack tell of one message in a thread, in this order, each event once the one before has been dealt with."""
     app = build_app(hall.deps.settings, hall.slack)
     register(app, hall.deps, hall.slack)
+    await hall.settled()
+    idle = len(hall.deps.tasks)
+
+    async def dealt_with() -> bool:
+        return len(hall.deps.tasks) <= idle
+
     said = {"user": "U0REQUESTER", "text": text, "ts": ts, "thread_ts": root, "channel": "C0OPS", "team": "T0HOME"}
     for kind in events:
         event = {"type": kind, **said, **({"channel_type": "channel"} if kind == "message" else {})}
@@ -126,6 +132,7 @@ async def tell(hall: Hall, events: tuple[str, ...], text: str, *, root: str, ts:
         answer = await app.async_dispatch(AsyncBoltRequest(body=body, mode="socket_mode"))
         assert answer.status == 200
         await hall.settled()
+        await eventually(dealt_with, f"{kind} to be dealt with")
 
 
 FIRST, LAST = ("app_mention", "message"), ("message", "app_mention")

@@ -76,7 +76,7 @@ def test_the_forms_ask_for_words_and_keep_what_they_are_about() -> None:
     assert good(reasons.cancel_form(scene(RunStatus.IN_REVIEW), 1))["private_metadata"] == "R-7K2Q.1"
     target = Target("R-7K2Q", 1, "deploy", "77aa10c3")
     assert good(reasons.refuse_form(given, target))["private_metadata"] == "R-7K2Q.1.deploy.77aa10c3"
-    assert good(reasons.happened_form(given, target))["private_metadata"] == "R-7K2Q.1.deploy"
+    assert good(reasons.happened_form(given, Target("R-7K2Q", 1, "deploy", "2")))["private_metadata"] == "R-7K2Q.1.deploy.2"
     with pytest.raises(Refused):
         reasons.refuse_form(given, Target("R-7K2Q", 1, "gone"))
 
