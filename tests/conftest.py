@@ -5,6 +5,7 @@ from collections.abc import AsyncIterator, Callable
 from pathlib import Path
 
 import pytest
+from hypothesis import HealthCheck, settings
 
 from bot.core.run import Run, RunStatus
 from bot.deps import Deps
@@ -12,6 +13,10 @@ from bot.supervisor import Supervisor
 from tests.doubles.clock import Clock
 from tests.doubles.parts import close_parts, open_parts
 from tests.doubles.waiting import eventually
+
+# A busy machine is no failure: properties are about results, never about time.
+settings.register_profile("pullcord", deadline=None, suppress_health_check=[HealthCheck.too_slow])
+settings.load_profile("pullcord")
 
 OURS = ("SLACK_", "ANTHROPIC_", "PULLCORD_")
 PROXIES = ("HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY", "http_proxy", "https_proxy", "all_proxy")

@@ -35,6 +35,12 @@ class Step(BaseModel):
     on_failure: FailureRule = "ask"
     retries: int = Field(default=0, ge=0, le=5)
 
+    def model_copy(self, *, update: Mapping[str, Any] | None = None, deep: bool = False) -> "Step":
+        """A changed copy, which finds out anew what it needs."""
+        copied = super().model_copy(update=update, deep=deep)
+        copied.__dict__.pop("needs", None)
+        return copied
+
     @cached_property
     def needs(self) -> tuple[StepId, ...]:
         """Ids of the steps that must have finished first: those written and those referred to, each once, in order."""
