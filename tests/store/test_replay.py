@@ -11,7 +11,19 @@ from sqlalchemy import Connection
 from bot.core.ids import StepId
 from bot.core.replay import opened as as_opened
 from bot.core.replay import replay
-from bot.core.run import LETS_GO, STEP_EVENTS, STEP_TRANSITIONS, TRANSITIONS, Event, Hold, NotAllowed, Run, StepStatus
+from bot.core.run import (
+    LETS_GO,
+    LIFTS_ITSELF,
+    STEP_EVENTS,
+    STEP_TRANSITIONS,
+    TRANSITIONS,
+    Event,
+    Hold,
+    NotAllowed,
+    Run,
+    RunStatus,
+    StepStatus,
+)
 from bot.core.snapshot import StepState
 from bot.store import audit, door, runs
 from bot.store import engine as engines
@@ -61,6 +73,8 @@ class Walk:
             holds = LETS_GO.get(event)
             if status is not self.run.status or (holds and self.run.reason not in holds):
                 continue
+            if event is Event.PAUSE_ASKED and status in (RunStatus.PAUSING, RunStatus.PAUSED) and self.run.reason not in LIFTS_ITSELF:
+                continue  # the run waits for somebody anyway: there is nothing to pause
             fitting = [name for name, at in states.items() if (at, event) in STEP_TRANSITIONS]
             if event in STEP_EVENTS:
                 found += [(event, name) for name in fitting]
