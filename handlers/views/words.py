@@ -9,7 +9,6 @@ from bot.core.completeness import shown
 from bot.core.drafts import Fault
 from bot.core.plan import Plan, Step
 from bot.core.risk import Grade, Level, Mode, highest
-from bot.core.run import Hold
 from bot.core.snapshot import StepState
 from bot.core.wording import sentence
 from handlers.views import blocks
@@ -20,7 +19,6 @@ WORKS, WAITS, RUNS, STANDS, YES, CLOSED, WRONG = "⏳", "✋", "▶️", "⏸️
 RISK = {Level.HIGH: "🔺 High risk", Level.MEDIUM: "🔶 Medium risk", Level.LOW: "⚪ Low risk"}
 LONGEST_SENTENCE = 110
 LONGEST_GOAL = 230
-RESUMABLE = frozenset({Hold.PERSON, Hold.FREEZE, Hold.REDIRECT})
 
 
 def goal_of(scene: Scene) -> str:
