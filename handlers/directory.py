@@ -75,6 +75,7 @@ class Directory:
             is_bot=bool(person.get("is_bot")),
             is_deactivated=bool(person.get("deleted")),
             is_stranger=stranger,
+            is_admin=not stranger and bool(person.get("is_admin") or person.get("is_owner")),
         )
 
     async def at_the_cord(self, user_id: str, team_id: str = "") -> Member:
@@ -154,7 +155,7 @@ class Directory:
             raise
 
     async def _listed(self, user_id: str, person: Json, within_s: float) -> frozenset[str]:
-        return frozenset([entry for entry in self._policy.approvers if await self._means(entry, user_id, person, within_s)])
+        return frozenset([entry for entry in self._policy.names if await self._means(entry, user_id, person, within_s)])
 
     async def _means(self, entry: str, user_id: str, person: Json, within_s: float) -> bool:
         if entry == user_id:

@@ -40,7 +40,9 @@ class ToolSpec:
     outward: bool = False  # its arguments leave the house
     previews: bool = False
     verifies: bool = False
+    tells_freshness: bool = False  # it can say whether what it read has changed since
     timeout_s: float = 120.0
+    at_once: int | None = None  # how many calls of it may be at work at one time, in all runs together
     scope: Callable[[Mapping[str, Any]], str | None] | None = None
 
     @cached_property

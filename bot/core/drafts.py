@@ -3,11 +3,12 @@
 Planners (a model, or the offline rules) decide nothing: a `Draft` is checked by `validation`, graded by `policy` and shown to people.
 """
 
-from typing import Protocol
+from typing import Any, Literal, Protocol
 
 from pydantic import BaseModel, ConfigDict
 
 from bot.core.catalogue import Catalogue
+from bot.core.ids import StepId
 from bot.core.plan import Plan
 
 
@@ -63,6 +64,33 @@ class Draft(BaseModel):
     tokens_out: int = 0
 
 
+class Reply(BaseModel):
+    """What somebody said in the thread of a live run, and that is to change the rest."""
+
+    model_config = ConfigDict(frozen=True)
+
+    ts: str = ""  # of the message; empty if it was typed in a form
+    actor: str
+    text: str
+
+
+class Rest(BaseModel):
+    """What is to be planned again while a run stands: the steps that have not started. The others are `fixed` and cannot be changed.
+
+    The draft that answers holds the *whole rest* and none of the fixed steps; its steps may refer to fixed ones. A step of the rest that
+    stays as it is keeps its id and number.
+    """
+
+    model_config = ConfigDict(frozen=True)
+
+    plan: Plan  # as it stands, or as the redirect that is still open has it
+    fixed: tuple[StepId, ...] = ()
+    statuses: dict[str, str] = {}  # step → StepStatus, for every step of the plan
+    observations: dict[str, Any] = {}  # what the finished steps returned
+    replies: tuple[Reply, ...] = ()  # to be followed now, in this order; the later one counts
+    followed: tuple[Reply, ...] = ()  # earlier ones, which the plan already follows
+
+
 class Brief(BaseModel):
     """What a planner is told. It has no tools: the catalogue is text to it."""
 
@@ -74,6 +102,9 @@ class Brief(BaseModel):
     answers: tuple[str, ...] = ()  # what the requester answered to questions
     earlier: tuple[Draft, ...] = ()  # earlier rounds of this run; their faults are to be mended
     now: str = ""  # ISO time, for "today"
+    current: Plan | None = None  # the plan under review, if another revision of it is wanted
+    changes: tuple[str, ...] = ()  # ... and what the reviewers asked to be different, oldest first
+    rest: Rest | None = None  # the run is live: plan only its rest
 
 
 class Planner(Protocol):
@@ -83,4 +114,15 @@ class Planner(Protocol):
 
     async def draft(self, brief: Brief) -> Draft:
         """One planning round. Raises `ModelFault` when the model gave nothing usable; a wrong plan comes back as a draft with faults."""
+        ...
+
+
+Kind = Literal["change", "question", "control", "chatter"]  # what a reply in a live run's thread is
+
+
+class Classifier(Protocol):
+    """Says what a reply is: a cheap model, or rules where there is none."""
+
+    async def classify(self, brief: Brief) -> Kind | None:
+        """What the last of `brief.rest.replies` is; None if that cannot be told. Never raises for what a person wrote."""
         ...

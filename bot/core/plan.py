@@ -104,6 +104,11 @@ def step_fingerprint(tool: str, args: Mapping[str, Any], tool_digest: str) -> Di
     return fingerprint({"tool": tool, "args": args, "definition": tool_digest})
 
 
+def call_fingerprint(tool: str, args: Mapping[str, Any]) -> Digest:
+    """What makes two calls the same to a person who refused one: the tool and its arguments, in whatever order they are written."""
+    return fingerprint({"tool": tool, "args": args})
+
+
 def cycle(plan: Plan) -> list[StepId]:
     """The ids along one loop of dependencies, first repeated at the end; empty if there is none. Safe on any plan."""
     needs = {step.id: step.needs for step in plan.steps}

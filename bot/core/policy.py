@@ -35,6 +35,8 @@ __all__ = [
     "may_ask",
     "may_brake",
     "may_decide",
+    "may_freeze",
+    "may_redirect",
     "parse",
     "remarks",
 ]
@@ -51,6 +53,7 @@ class Member:
     is_bot: bool = False
     is_deactivated: bool = False
     is_stranger: bool = False  # of another workspace
+    is_admin: bool = False  # admin or owner of the workspace, as Slack says
 
 
 class Verdict(BaseModel):
@@ -142,16 +145,35 @@ def _not_the_one(
 
 
 def may_decide(policy: Policy, member: Member, *, requester: str) -> str | None:
-    """Edit, cancel, resume, continue, retry, skip: the requester or an approver. None, or the kind of refusal."""
-    refusal = _unfit(member, guests=False)
-    if refusal is None and member.id != requester and not _is_approver(policy, member):
-        return "not_allowed"
-    return refusal
+    """Edit, cancel, resume, continue, retry, skip (`cord.let_go`). None, or the kind of refusal."""
+    return _unfit(member, guests=False) or _among(policy, policy.cord.let_go, member, requester=requester)
 
 
-def may_brake(policy: Policy, member: Member) -> str | None:  # noqa: ARG001 — every policy lets everybody here pull the cord
-    """Pause and stop: anybody of this workspace, guests too. None, or the kind of refusal."""
-    return _unfit(member, guests=True)
+def may_brake(policy: Policy, member: Member, *, requester: str = "") -> str | None:
+    """Pause, stop and set breakpoints (`cord.pull`): unless the policy says otherwise anybody here, guests too. None, or the refusal."""
+    return _unfit(member, guests=True) or _among(policy, policy.cord.pull, member, requester=requester)
+
+
+def may_redirect(policy: Policy, member: Member, *, requester: str) -> str | None:
+    """Change the rest of a live run by a reply (`cord.redirect`). None, or the kind of refusal."""
+    return _unfit(member, guests=False) or _among(policy, policy.cord.redirect, member, requester=requester)
+
+
+def may_freeze(policy: Policy, member: Member) -> str | None:
+    """Hold everything, and let it go (`cord.freeze`). None, or the kind of refusal."""
+    no = _unfit(member, guests=False) or _among(policy, policy.cord.freeze, member, requester="")
+    return "not_admin" if no == "not_allowed" else no
+
+
+def _among(policy: Policy, who: Collection[str], member: Member, *, requester: str) -> str | None:
+    """None if the member is meant by one of these entries."""
+    words = {"anyone": True, "requester": member.id == requester, "approvers": _is_approver(policy, member), "admins": _is_admin(policy, member)}
+    meant = any(words.get(entry, entry in member.listed) for entry in who)
+    return None if meant else "not_allowed"
+
+
+def _is_admin(policy: Policy, member: Member) -> bool:
+    return not member.listed.isdisjoint(policy.admins) if policy.admins else member.is_admin
 
 
 def may_ask(policy: Policy, member: Member) -> str | None:  # noqa: ARG001 — the same in every profile
@@ -164,7 +186,7 @@ def approver_words(policy: Policy) -> tuple[str, ...]:
     return policy.approvers
 
 
-_NOT_YET = ("revisions", "redirects", "unattended", "wall", "tokens")
+_NOT_YET = ("unattended", "wall", "tokens")
 
 
 def remarks(policy: Policy, catalogue: Catalogue) -> list[str]:

@@ -113,17 +113,48 @@ class Limits(_Part):
     rounds: int = Field(default=2, ge=1, le=5)  # of planning
 
 
+class Cord(_Part):
+    """Who may brake, who may let go, who may change the rest, who may hold everything: lists of people, groups, and the words of `WHO`.
+
+    Braking is wide and letting go is narrow on purpose: a brake that is pulled in error costs minutes.
+    """
+
+    pull: tuple[str, ...] = ("anyone",)  # pause, stop, set breakpoints
+    let_go: tuple[str, ...] = ("requester", "approvers")  # resume, continue, retry, skip; also edit and cancel
+    redirect: tuple[str, ...] = ("requester", "approvers")  # by a reply; what it adds is approved like any plan
+    freeze: tuple[str, ...] = ("admins",)  # and thaw
+
+    @field_validator("pull", "let_go", "redirect", "freeze", mode="after")
+    @classmethod
+    def _somebody(cls, who: tuple[str, ...]) -> tuple[str, ...]:
+        if not who:
+            raise ValueError(f"names nobody; name people and groups, or use {', '.join(WHO)}")
+        return who
+
+
+WHO = ("anyone", "requester", "approvers", "admins")
+
+
 class Policy(_Part):
     """Who may decide, what may run, and where it ends. See the profiles for what holds where the file is silent."""
 
     profile: Profile = "team"
     approvers: tuple[str, ...] = ()  # people and user groups ("@ops-leads"); none means nobody may approve
     quorum: dict[Annotated[Level, Field(strict=False)], Annotated[int, Field(ge=1, le=10)]] = Field(default_factory=dict)
+    admins: tuple[str, ...] = ()  # people and user groups; none: the workspace's own admins and owners
+    cord: Cord = Cord()
     places: Places = Places()
     tools: dict[str, ToolRule] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     timers: dict[Annotated[Level, Field(strict=False)], Timer] = Field(default_factory=dict)
     limits: Limits = Limits()
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Every entry of the file that means people."""
+        cord = self.cord
+        said = (*self.approvers, *self.admins, *cord.pull, *cord.let_go, *cord.redirect, *cord.freeze)
+        return tuple(dict.fromkeys(entry for entry in said if entry not in WHO))
 
     @field_validator("timers", mode="after")
     @classmethod
@@ -192,7 +223,10 @@ timers:
   medium: {expire: 30m}
   high: {expire: 30m}
 
-limits: {steps: 50, rounds: 2}    # steps of one plan, rounds of planning
+limits: {steps: 50, rounds: 2, revisions: 3, redirects: 5}    # of one plan, of planning, of one review, of one run
+
+# Who may do what with the cord: people, groups, and the words anyone, requester, approvers, admins (of the workspace, or named under admins).
+# cord: {pull: [anyone], let_go: [requester, approvers], redirect: [requester, approvers], freeze: [admins]}
 """
 
 
@@ -310,7 +344,7 @@ def _say(path: tuple[Any, ...], detail: Mapping[str, Any]) -> tuple[str, str]:
 
 def _keys(path: tuple[Any, ...]) -> list[str]:
     """The keys that are known at this place of the file."""
-    kinds: Mapping[str, type[BaseModel]] = {"places": Places, "tools": ToolRule, "rules": Rule, "timers": Timer, "limits": Limits}
+    kinds: Mapping[str, type[BaseModel]] = {"places": Places, "tools": ToolRule, "rules": Rule, "timers": Timer, "limits": Limits, "cord": Cord}
     return list((kinds[str(path[0])] if path else Policy).model_fields)
 
 

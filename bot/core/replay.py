@@ -28,7 +28,11 @@ def replay(entries: Iterable[Entry], opened: Run) -> tuple[Run, dict[StepId, Ste
             continue
         event, data = Event(entry.event), entry.data
         if "plan_steps" in data:  # another revision: what it left out is gone, what it added is pending
-            steps = {StepId(name): steps.get(StepId(name), StepStatus.PENDING) for name in data["plan_steps"]}
+            again = data.get("again", ())  # failed steps that the new plan tries in another way
+            steps = {
+                StepId(name): StepStatus.PENDING if name in again else steps.get(StepId(name), StepStatus.PENDING)
+                for name in data["plan_steps"]
+            }
         run = advance(run, event, data).model_copy(update={"updated_at": entry.at})
         if "step_to" in data:
             step = StepId(data["step"])

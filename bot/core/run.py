@@ -55,6 +55,14 @@ class Hold(StrEnum):
     QUESTION = "question"
 
 
+class Redirect(StrEnum):
+    """How far a redirect has come: a new revision of the rest, caused by a reply, that has not been adopted or withdrawn yet."""
+
+    PLANNING = "planning"  # the rest is being planned again, or will be once nothing runs any more
+    REVIEW = "review"  # `proposed` waits for people
+    NO_PLAN = "no_plan"  # there is no way to do what was said: another reply, Never mind or Stop
+
+
 class Event(StrEnum):
     """What happened to a run or to one of its steps."""
 
@@ -66,6 +74,9 @@ class Event(StrEnum):
     RELEASED = "released"  # policy let an all-read plan run at once
     PLAN_REFUSED = "plan_refused"  # policy denies it
     PLAN_FAILED = "plan_failed"  # no valid plan in the rounds there are
+    CHANGES_ASKED = "changes_asked"  # a reviewer asks the planner for another revision
+    PLAN_KEPT = "plan_kept"  # ... and it found none: the revision before waits again
+    REVISED = "revised"  # a person changed the plan under review by hand
     APPROVAL_GIVEN = "approval_given"  # one yes; the quorum is not reached yet
     APPROVED = "approved"  # the last yes that was needed
     CANCELLED = "cancelled"
@@ -83,11 +94,19 @@ class Event(StrEnum):
     SKIPPED_BY_PERSON = "skipped_by_person"
     HAPPENED = "happened"  # a person (or verify) says that the step in doubt took effect
     NOT_HAPPENED = "not_happened"
+    REDIRECT_ASKED = "redirect_asked"  # a reply (or a form) wants another rest: the brake is pulled
+    REDIRECT_PLANNED = "redirect_planned"  # the new rest waits for people, as `proposed`
+    REDIRECT_FAILED = "redirect_failed"  # no valid plan for it
+    REDIRECTED = "redirected"  # the new rest takes the place of the old one
+    WITHDRAWN = "withdrawn"  # never mind: the old rest stands
+    FROZEN = "frozen"  # an admin holds everything
+    THAWED = "thawed"
     STOP_ASKED = "stop_asked"
     STEPS_DONE = "steps_done"  # no step can start any more
     ANSWERED = "answered"
     ANSWERED_FAILED = "answered_failed"  # an answer stands, but a step failed for good
     STEP_STARTED = "step_started"
+    STEP_KEPT = "step_kept"  # the same work was done before in this run, and what it read has not changed
     STEP_SUCCEEDED = "step_succeeded"
     STEP_FAILED = "step_failed"
     STEP_CANCELLED = "step_cancelled"
@@ -109,6 +128,9 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.PLANNING, E.PLAN_FAILED): S.FAILED,
     (S.PLANNING, E.CANCELLED): S.CANCELLED,
     (S.PLANNING, E.EXPIRED): S.EXPIRED,  # a question that nobody answered
+    (S.PLANNING, E.PLAN_KEPT): S.IN_REVIEW,
+    (S.IN_REVIEW, E.CHANGES_ASKED): S.PLANNING,
+    (S.IN_REVIEW, E.REVISED): S.IN_REVIEW,
     (S.IN_REVIEW, E.APPROVAL_GIVEN): S.IN_REVIEW,
     (S.IN_REVIEW, E.APPROVED): S.QUEUED,
     (S.IN_REVIEW, E.RELEASED): S.QUEUED,  # nobody answered, every step only reads, and policy lets such a plan go on
@@ -118,19 +140,35 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.QUEUED, E.STARTED): S.RUNNING,
     (S.QUEUED, E.PAUSE_ASKED): S.PAUSED,
     (S.QUEUED, E.STOP_ASKED): S.STOPPED,
+    (S.QUEUED, E.REDIRECT_ASKED): S.PAUSED,
     (S.QUEUED, E.BREAKPOINT_SET): S.QUEUED,
     (S.RUNNING, E.STEP_STARTED): S.RUNNING,
+    (S.RUNNING, E.STEP_KEPT): S.RUNNING,
     (S.RUNNING, E.PAUSE_ASKED): S.PAUSING,
+    (S.RUNNING, E.REDIRECT_ASKED): S.PAUSING,
+    (S.RUNNING, E.FROZEN): S.PAUSING,
     (S.RUNNING, E.HELD): S.PAUSING,
     (S.RUNNING, E.STOP_ASKED): S.STOPPING,
     (S.RUNNING, E.STEPS_DONE): S.ANSWERING,
     (S.RUNNING, E.BREAKPOINT_SET): S.RUNNING,
     (S.PAUSING, E.SETTLED): S.PAUSED,
-    (S.PAUSING, E.PAUSE_ASKED): S.PAUSING,  # see LIFTS_ITSELF
+    (S.PAUSING, E.PAUSE_ASKED): S.PAUSING,
+    (S.PAUSING, E.REDIRECT_ASKED): S.PAUSING,
+    (S.PAUSING, E.WITHDRAWN): S.RUNNING,
+    (S.PAUSING, E.FROZEN): S.PAUSING,
+    (S.PAUSING, E.THAWED): S.RUNNING,
     (S.PAUSING, E.RESUMED): S.RUNNING,
     (S.PAUSING, E.STOP_ASKED): S.STOPPING,
     (S.PAUSING, E.BREAKPOINT_SET): S.PAUSING,
-    (S.PAUSED, E.PAUSE_ASKED): S.PAUSED,  # see LIFTS_ITSELF
+    (S.PAUSED, E.PAUSE_ASKED): S.PAUSED,
+    (S.PAUSED, E.REDIRECT_ASKED): S.PAUSED,
+    (S.PAUSED, E.REDIRECT_PLANNED): S.PAUSED,
+    (S.PAUSED, E.REDIRECT_FAILED): S.PAUSED,
+    (S.PAUSED, E.APPROVAL_GIVEN): S.PAUSED,
+    (S.PAUSED, E.REDIRECTED): S.RUNNING,
+    (S.PAUSED, E.WITHDRAWN): S.RUNNING,
+    (S.PAUSED, E.FROZEN): S.PAUSED,
+    (S.PAUSED, E.THAWED): S.RUNNING,
     (S.PAUSED, E.RESUMED): S.RUNNING,
     (S.PAUSED, E.CONTINUED): S.RUNNING,
     (S.PAUSED, E.CONFIRMED): S.RUNNING,
@@ -157,7 +195,8 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
 
 # Which hold each letting-go belongs to: Continue does not resume a confirm, Retry does not pass a breakpoint.
 LETS_GO: Mapping[Event, frozenset[Hold]] = {
-    E.RESUMED: frozenset({H.PERSON, H.FREEZE, H.SHUTDOWN, H.REDIRECT}),
+    E.RESUMED: frozenset({H.PERSON, H.SHUTDOWN}),
+    E.THAWED: frozenset({H.FREEZE}),
     E.CONTINUED: frozenset({H.BREAKPOINT, H.UNATTENDED, H.BUDGET}),
     E.CONFIRMED: frozenset({H.CONFIRM}),
     E.CONFIRM_REFUSED: frozenset({H.CONFIRM}),
@@ -168,9 +207,23 @@ LETS_GO: Mapping[Event, frozenset[Hold]] = {
     E.QUESTION_ANSWERED: frozenset({H.QUESTION}),
 }
 
-# Holds that end without a person: a person's Pause takes their place, or the run would go on by itself after all.
-# In every other hold the run waits for somebody anyway, and there is nothing to pause.
-LIFTS_ITSELF = frozenset({H.FREEZE, H.SHUTDOWN, H.REDIRECT})
+# Which phase of a redirect each of its events belongs to; asking for one is possible at any time.
+WHILE_REDIRECT: Mapping[Event, frozenset[Redirect]] = {
+    E.REDIRECT_PLANNED: frozenset(Redirect),
+    E.REDIRECT_FAILED: frozenset({Redirect.PLANNING}),
+    E.REDIRECTED: frozenset(Redirect),
+    E.WITHDRAWN: frozenset(Redirect),
+}
+
+# Holds that somebody put there and that nothing in the run's own state would bring back. Only their own letting-go ends them: a redirect
+# that is adopted or withdrawn meanwhile leaves the run where it stands. Every other hold follows from the state of the steps, so the
+# dispatcher finds it anew (a breakpoint, a confirm, a failed step, a doubt): a Pause or a redirect may take its place.
+STANDS_BY_ITSELF = frozenset({H.PERSON, H.FREEZE, H.SHUTDOWN})
+# A brake that is pulled over one of these changes nothing.
+_NEEDLESS: Mapping[Event, frozenset[Hold]] = {
+    E.PAUSE_ASKED: frozenset({H.PERSON}),
+    E.FROZEN: frozenset(Hold) - {H.REDIRECT, H.SHUTDOWN},  # whatever else it stands for does not end while all is frozen
+}
 
 
 class StepStatus(StrEnum):
@@ -189,6 +242,7 @@ P = StepStatus
 
 STEP_TRANSITIONS: Mapping[tuple[StepStatus, Event], StepStatus] = {
     (P.PENDING, E.STEP_STARTED): P.RUNNING,
+    (P.PENDING, E.STEP_KEPT): P.SUCCEEDED,
     (P.PENDING, E.STEP_SKIPPED): P.SKIPPED,
     (P.PENDING, E.STEP_FAILED): P.FAILED,  # its references do not resolve: the tool was never called
     (P.PENDING, E.CONFIRMED): P.PENDING,
@@ -227,6 +281,8 @@ class Run(BaseModel):
     status: RunStatus = RunStatus.PLANNING
     reason: Hold | None = None
     held_step: StepId | None = None  # the step that a hold is about
+    redirect: Redirect | None = None  # what becomes of the rest, whatever the run stands for
+    proposed: int | None = None  # the revision that a redirect wants, while it waits for people; `revision` is the one that stands
     ask: str = ""  # the words of the requester, as typed
     requester: str = ""  # Slack user id
     team: str = ""
@@ -253,36 +309,68 @@ class Run(BaseModel):
 _PLAN = ("revision", "digest", "risk")
 _CARRIES: Mapping[Event, tuple[str, ...]] = {
     E.PLANNED: _PLAN,
+    E.REVISED: _PLAN,
     E.PLAN_REFUSED: _PLAN,
     E.RELEASED: (*_PLAN, "approved"),
+    E.REDIRECTED: (*_PLAN, "approved"),
+    E.REDIRECT_PLANNED: ("proposed",),
     E.APPROVED: ("approved",),
     E.BREAKPOINT_SET: ("breakpoints",),
 }
-CARRIED = (*_PLAN, "approved", "breakpoints", "deadline")
+CARRIED = (*_PLAN, "approved", "proposed", "breakpoints", "deadline")
 
 
 def advance(run: Run, event: Event, data: Mapping[str, Any]) -> Run:
     """The run after the event. Raises `NotAllowed` if the table has no such move. Pure: time comes in as `data["at"]`, if at all."""
     to = TRANSITIONS.get((run.status, event))
-    held_for = LETS_GO.get(event)
-    pausing_resumed = run.status is S.PAUSING and event is E.RESUMED
-    needless = event is E.PAUSE_ASKED and run.status in (S.PAUSING, S.PAUSED) and run.reason not in LIFTS_ITSELF
-    if to is None or needless or (held_for is not None and run.reason not in held_for and not pausing_resumed):
+    if to is None or not fits(run, event):
         raise NotAllowed(run.status, event, run.reason)
     if event is E.CLICK_REFUSED:
         return run
     changed: dict[str, Any] = {name: data[name] for name in (*_CARRIES.get(event, ()), "deadline") if name in data}
-    changed |= _hold(run, event, to, data)
-    if to is S.RUNNING:
+    changed |= _redirect(event, to)
+    changed |= _hold(run.model_copy(update=changed), event, to, data)
+    if changed.get("status", to) is S.RUNNING:
         changed.setdefault("deadline", None)  # a running run waits for nobody
-    changed |= {"status": to, "version": run.version + 1}
-    return Run.model_validate({**run.model_dump(), **changed})
+    return Run.model_validate({**run.model_dump(), "status": to, **changed, "version": run.version + 1})
+
+
+def fits(run: Run, event: Event) -> bool:
+    """Does the event, if the table has it at all in this state, belong to what the run waits for?"""
+    if event in WHILE_REDIRECT and run.redirect not in WHILE_REDIRECT[event]:
+        return False
+    if event is E.APPROVAL_GIVEN and run.status is S.PAUSED:
+        return run.redirect is Redirect.REVIEW
+    if run.status in (S.PAUSING, S.PAUSED) and run.reason in _NEEDLESS.get(event, ()):
+        return False
+    if event is E.PLAN_KEPT:
+        return run.revision > 0
+    return event not in LETS_GO or run.reason in LETS_GO[event]
+
+
+def _redirect(event: Event, to: RunStatus) -> dict[str, Any]:
+    """How far the redirect has come after the event. What ends the run, or the redirect, leaves nothing of it."""
+    if event is E.REDIRECT_ASKED:
+        return {"redirect": Redirect.PLANNING, "proposed": None}
+    if event is E.REDIRECT_PLANNED:
+        return {"redirect": Redirect.REVIEW}
+    if event is E.REDIRECT_FAILED:
+        return {"redirect": Redirect.NO_PLAN, "proposed": None}
+    if event in (E.REDIRECTED, E.WITHDRAWN) or to in FINAL or to is S.STOPPING:
+        return {"redirect": None, "proposed": None}
+    return {}
 
 
 def _hold(run: Run, event: Event, to: RunStatus, data: Mapping[str, Any]) -> dict[str, Any]:
-    """Reason, held step and passed holds after the event."""
+    """Status, reason, held step and passed holds after the event; `run` already has what the event carries."""
     if event is E.PAUSE_ASKED:
-        return {"reason": H.PERSON, "held_step": None}
+        return {"reason": H.PERSON, "held_step": None, "deadline": run.deadline if run.redirect else None}
+    if event is E.FROZEN:
+        return {"reason": H.FREEZE, "held_step": None}
+    if event is E.REDIRECT_ASKED:
+        return {"deadline": None} if run.reason in STANDS_BY_ITSELF else {"deadline": None, "reason": H.REDIRECT, "held_step": None}
+    if event in (E.REDIRECTED, E.WITHDRAWN) and run.reason in STANDS_BY_ITSELF:
+        return {"status": run.status, "deadline": None}  # adopted or not: who holds the run has not let go
     if event is E.QUESTION_ASKED:
         return {"reason": H.QUESTION}
     if event is E.HELD:
@@ -290,7 +378,10 @@ def _hold(run: Run, event: Event, to: RunStatus, data: Mapping[str, Any]) -> dic
     if to is S.PAUSING or to is S.PAUSED:
         return {}
     let_go = [data["passes"]] if data.get("passes") else []
-    return {"reason": None, "held_step": None, "passed": (*run.passed, *let_go)}
+    passed = (*run.passed, *let_go)
+    if to is S.RUNNING and run.redirect is not None and run.status in (S.PAUSING, S.PAUSED):
+        return {"status": run.status, "reason": H.REDIRECT, "held_step": None, "passed": passed, "deadline": run.deadline}
+    return {"reason": None, "held_step": None, "passed": passed}
 
 
 def advance_step(status: StepStatus, event: Event) -> StepStatus:

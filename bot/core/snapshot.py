@@ -8,7 +8,7 @@ from bot.core.catalogue import Catalogue
 from bot.core.drafts import Part, Question
 from bot.core.ids import Digest, StepId
 from bot.core.plan import Plan
-from bot.core.risk import Grade
+from bot.core.risk import Grade, Level
 from bot.core.run import Run, StepStatus
 
 
@@ -23,6 +23,7 @@ class Observation(BaseModel):
     size: int = 0  # characters of that JSON
     cut: bool = False
     untrusted: bool = False  # written by strangers, or made from what was
+    fresh: str | None = None  # the state of what was read, in the tool's own words; None where the tool cannot tell
 
 
 class StepState(BaseModel):
@@ -31,6 +32,7 @@ class StepState(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     id: StepId
+    revision: int = 1  # the one that brought it, or changed it last
     number: int
     tool: str
     status: StepStatus = StepStatus.PENDING
@@ -41,6 +43,31 @@ class StepState(BaseModel):
     observation: Observation | None = None
     error: str | None = None
     progress: str | None = None  # the tool's own words while it runs; not stored
+
+
+class Revision(BaseModel):
+    """One revision of the plan, as it was graded."""
+
+    model_config = ConfigDict(frozen=True)
+
+    revision: int
+    plan: Plan
+    digest: Digest
+    risk: Level
+    grades: dict[str, Grade]
+    tool_digests: dict[str, Digest]
+    author: str  # Slack user id of who wrote it by hand; "pullcord": the planner
+    at: AwareDatetime
+
+
+class Freeze(BaseModel):
+    """An admin holds every run and every start."""
+
+    model_config = ConfigDict(frozen=True)
+
+    by: str
+    at: AwareDatetime
+    why: str = ""
 
 
 class Approval(BaseModel):
@@ -143,6 +170,8 @@ class Snapshot(BaseModel):
     plan: Plan | None = None  # the current revision
     grades: dict[str, Grade] = {}
     tool_digests: dict[str, Digest] = {}
+    revisions: tuple[Revision, ...] = ()  # all of them, oldest first; the one that stands is `run.revision`
+    freeze: Freeze | None = None  # of the whole bot, if there is one now
     steps: tuple[StepState, ...] = ()
     approvals: tuple[Approval, ...] = ()
     attempts: tuple[Attempt, ...] = ()
@@ -150,6 +179,15 @@ class Snapshot(BaseModel):
     posts: tuple[Post, ...] = ()
     entries: tuple[Entry, ...] = ()  # oldest first
     ahead: int = 0  # queued runs before this one
+
+    def revised(self, n: int) -> Revision | None:
+        """The revision of that number."""
+        return next((one for one in self.revisions if one.revision == n), None)
+
+    @property
+    def proposal(self) -> Revision | None:
+        """The revision that a redirect wants, while it waits for people."""
+        return self.revised(self.run.proposed) if self.run.proposed is not None else None
 
     def state(self, step_id: str) -> StepState:
         """The state of that step; KeyError if the run has no such step."""

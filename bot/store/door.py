@@ -17,9 +17,9 @@ from sqlalchemy import Connection, and_, bindparam, insert, select, update
 from bot.core.ids import StepId
 from bot.core.plan import fingerprint
 from bot.core.run import STEP_EVENTS, Event, Run, RunStatus, StepStatus, advance, advance_step
-from bot.core.snapshot import NewPost, Observation
+from bot.core.snapshot import Freeze, NewPost, Observation
 from bot.errors import PullcordError, Refused, Unavailable
-from bot.store import audit, posts, tables
+from bot.store import audit, cord, posts, tables
 from bot.store.db import noted
 
 TRIES = 20  # how often a change is made again because somebody else was faster, on databases with several writers
@@ -53,6 +53,13 @@ _OWN = frozenset({"from", "to", "version", "plan_steps", "step_from", "step_to"}
 
 class IdTaken(PullcordError):
     """There is a run of that id; draw another."""
+
+
+class Frozen(Refused):
+    """Everything is held by an admin: no run starts, and none is let go."""
+
+    def __init__(self, run_id: str, freeze: Freeze) -> None:
+        super().__init__("frozen", run=run_id, by=freeze.by, at=freeze.at, why=freeze.why)
 
 
 class UnknownRevision(PullcordError):
@@ -123,7 +130,7 @@ def change(
     `data` are the event's facts: the table takes from them what it carries over (see `bot.core.run.CARRIED`), and all of them go on record.
     `guard` sees the run as read and may raise to refuse. A card "audit" in `tell` is completed with the entry's number and hash.
     Raises `Refused("unknown_run" | "unknown_step")`, `NotAllowed` if the table has no such move, what `guard` raises, and `Unavailable`
-    if others were always faster. Whatever is raised, this move has written nothing: a caller may go on within the same transaction.
+    if others were always faster; `Frozen` if it would let the run go while an admin holds everything. Whatever is raised, this move has written nothing: a caller may go on within the same transaction.
     """
     for _ in range(TRIES):
         row = _read(conn, run_id, step)
@@ -136,6 +143,7 @@ def change(
         if step is not None:
             facts.setdefault("step", step.id)
         after = advance(before, event, facts)
+        _must_not_be_frozen(conn, before, after)
         if after is not before:
             after = after.model_copy(update={"updated_at": at})
         values, said = _step_move(StepStatus(row["step_status"]), event, step) if step is not None else ({}, {})
@@ -149,6 +157,12 @@ def change(
         conn.execute(_SET_STEP, {"of_run": run_id, "of_step": step.id, **values})
     _write(conn, entry, tell)
     return after
+
+
+def _must_not_be_frozen(conn: Connection, before: Run, after: Run) -> None:
+    """Only a move that lets a run go asks: a step starts in a run that goes on already, and a freeze moves all of those."""
+    if after.status is RunStatus.RUNNING and before.status is not RunStatus.RUNNING and (freeze := cord.frozen(conn)) is not None:
+        raise Frozen(before.id, freeze)
 
 
 def note(

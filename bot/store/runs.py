@@ -4,19 +4,19 @@ Reads give frozen objects of `bot.core`; nothing is loaded later, so a card can 
 here (a revision, an attempt, an approval, the answer) belong in the same transaction as the change at the door that they explain.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, and_, bindparam, delete, func, insert, or_, select, update
 
 from bot.core.ids import Digest
-from bot.core.plan import Plan
+from bot.core.plan import Plan, Step
 from bot.core.risk import Grade, Level
-from bot.core.run import FINAL, Hold, Run, RunStatus, StepStatus
-from bot.core.snapshot import Answer, Approval, Attempt, Entry, Snapshot, StepState
+from bot.core.run import FINAL, Hold, Redirect, Run, RunStatus, StepStatus
+from bot.core.snapshot import Answer, Approval, Attempt, Entry, Revision, Snapshot, StepState
 from bot.errors import Refused
-from bot.store import audit, posts, tables
+from bot.store import audit, cord, posts, tables
 from bot.store.db import noted
 
 _runs, _steps, _revisions = tables.runs, tables.steps, tables.revisions
@@ -39,24 +39,48 @@ def add_revision(
     tool_digests: Mapping[str, Digest],
     author: str,
     at: datetime,
+    adopt: bool = True,
 ) -> None:
-    """Store a revision and bring the steps' rows in line with it.
+    """Store a revision, and (unless it is only proposed) bring the steps' rows in line with it, see `adopt_revision`.
 
-    New steps are pending; pending ones are rewritten, or dropped if the plan no longer has them; started ones are kept as they are. Comes
-    before the change at the door that names the revision.
+    Comes before the change at the door that names the revision.
     """
     row = {"run_id": run_id, "revision": revision, "plan": plan.model_dump(mode="json"), "digest": digest, "risk": risk.value}
     row |= {"grades": [grade.model_dump(mode="json") for grade in grades], "tool_digests": dict(tool_digests), "author": author, "at": at}
     conn.execute(insert(_revisions), row)
+    if adopt:
+        adopt_revision(conn, run_id, revision)
+
+
+def adopt_revision(conn: Connection, run_id: str, n: int, *, again: Collection[str] = ()) -> None:
+    """Bring the steps' rows in line with a stored revision.
+
+    New steps are pending; pending ones that the plan no longer has are dropped; those that it changes are rewritten and belong to it from
+    now on; started ones are kept as they are, but for failed ones named in `again`, which may run in their new form.
+    """
+    plan, _, _ = revision(conn, run_id, n)
+    rows = {row["step_id"]: row for row in conn.execute(_GET_STEPS, {"run_id": run_id}).mappings()}
+    planned = _steps_of(conn, run_id, {row["revision"] for row in rows.values()})
     pending = and_(_steps.c.run_id == run_id, _steps.c.status == StepStatus.PENDING.value)
     conn.execute(delete(_steps).where(pending, _steps.c.step_id.not_in([step.id for step in plan.steps])))
-    known = {row.step_id: row.status for row in conn.execute(_GET_STEPS, {"run_id": run_id})}
     for step in plan.steps:
-        planned: dict[str, Any] = {"revision": revision, "number": step.number, "tool": step.tool}
-        if step.id not in known:
-            conn.execute(insert(_steps), {"run_id": run_id, "step_id": step.id, **planned, "status": "pending", "attempt": 0, **_BLANK})
-        elif known[step.id] == StepStatus.PENDING:
-            conn.execute(update(_steps).where(pending, _steps.c.step_id == step.id).values(**planned, **_BLANK))
+        row = rows.get(step.id)
+        brings: dict[str, Any] = {"revision": n, "number": step.number, "tool": step.tool, **_BLANK}
+        if row is None:
+            conn.execute(insert(_steps), {"run_id": run_id, "step_id": step.id, **brings, "status": "pending", "attempt": 0})
+        elif step.id in again:
+            _set_step(conn, run_id, step.id, **brings, status=StepStatus.PENDING.value)
+        elif row["status"] == StepStatus.PENDING and planned.get((row["revision"], step.id)) != step:
+            _set_step(conn, run_id, step.id, **brings)
+
+
+def _steps_of(conn: Connection, run_id: str, revisions: Collection[int]) -> dict[tuple[int, str], Step]:
+    """The steps as those revisions have them, by revision and id."""
+    return {(n, step.id): step for n in revisions for step in revision(conn, run_id, n)[0].steps}
+
+
+def _set_step(conn: Connection, run_id: str, step_id: str, **values: Any) -> None:
+    conn.execute(update(_steps).where(_steps.c.run_id == run_id, _steps.c.step_id == step_id).values(**values))
 
 
 _BLANK: dict[str, Any] = {"args": None, "started_at": None, "finished_at": None, "observation": None, "error": None}
@@ -117,6 +141,16 @@ def revision(conn: Connection, run_id: str, n: int) -> tuple[Plan, dict[str, Gra
     return Plan.model_validate(row["plan"]), {grade.step: grade for grade in grades}, tools
 
 
+def revisions(conn: Connection, run_id: str) -> tuple[Revision, ...]:
+    """Every revision of the run, oldest first, proposed ones too."""
+    query = select(_revisions).where(_revisions.c.run_id == run_id).order_by(_revisions.c.revision)
+    found = []
+    for row in conn.execute(query).mappings():
+        grades = [Grade.model_validate(grade) for grade in row["grades"]]
+        found.append(Revision.model_validate({**row, "grades": {grade.step: grade for grade in grades}}))
+    return tuple(found)
+
+
 def digest_of(conn: Connection, run_id: str, revision: int) -> Digest | None:
     """What an approval of that revision names; None if there is no such revision."""
     row = conn.execute(_GET_REVISION, {"run_id": run_id, "revision": revision}).mappings().one_or_none()
@@ -140,14 +174,17 @@ def attempts(conn: Connection, run_id: str) -> tuple[Attempt, ...]:
 def snapshot(conn: Connection, run_id: str, *, entries: bool = False) -> Snapshot:
     """The run whole, as at one moment; its audit entries only if asked for. Raises `Refused("unknown_run")`."""
     run = get(conn, run_id)
-    plan, grades, tools = revision(conn, run_id, run.revision) if run.revision else (None, {}, {})
+    all_revisions = revisions(conn, run_id)
+    stands = next((one for one in all_revisions if one.revision == run.revision), None)
     answer = conn.execute(select(_runs.c.answer).where(_runs.c.id == run_id)).scalar_one()
     record: Sequence[Entry] = audit.entries(conn, run_id) if entries else ()
     return Snapshot(
         run=run,
-        plan=plan,
-        grades=grades,
-        tool_digests=tools,
+        plan=stands.plan if stands else None,
+        grades=stands.grades if stands else {},
+        tool_digests=stands.tool_digests if stands else {},
+        revisions=all_revisions,
+        freeze=cord.frozen(conn),
         steps=steps(conn, run_id),
         approvals=approvals(conn, run_id),
         attempts=attempts(conn, run_id),
@@ -175,12 +212,13 @@ def listing(conn: Connection, *, requester: str | None = None, limit: int = 100)
 
 
 def due(conn: Connection, now: datetime) -> list[Run]:
-    """Runs whose wait for people is over: a review, a question, or a confirm whose deadline has passed; longest over first."""
+    """Runs whose wait for people is over: a review (also of a redirect), a question, or a confirm; longest over first."""
     status, reason = _runs.c.status, _runs.c.reason
     waits = or_(
         status == RunStatus.IN_REVIEW.value,
         and_(status == RunStatus.PLANNING.value, reason == Hold.QUESTION.value),
         and_(status == RunStatus.PAUSED.value, reason == Hold.CONFIRM.value),
+        and_(status == RunStatus.PAUSED.value, _runs.c.redirect == Redirect.REVIEW.value),
     )
     return _list(conn, select(*_STATE).where(_runs.c.deadline <= now, waits).order_by(_runs.c.deadline, _runs.c.id))
 

@@ -11,8 +11,11 @@ from sqlalchemy import Column, ForeignKeyConstraint, Index, Table, UniqueConstra
 from sqlmodel import Field, SQLModel
 
 from bot.core.risk import Level
-from bot.core.run import Hold, RunStatus, StepStatus
+from bot.core.run import Hold, Redirect, RunStatus, StepStatus
 from bot.store.columns import UtcDateTime, json_column, one_of
+
+
+REPLY_KINDS = ("change", "question", "control", "chatter", "not_understood", "late", "gone")
 
 
 def _time(*, nullable: bool = False) -> Any:
@@ -31,6 +34,7 @@ class RunRow(SQLModel, table=True):
         one_of("status", RunStatus, table="runs"),
         one_of("reason", Hold, table="runs"),
         one_of("risk", Level, table="runs"),
+        one_of("redirect", Redirect, table="runs"),
         Index("runs_by_status", "status", "created_at"),
         Index("runs_by_thread", "channel", "thread_ts"),
         Index("runs_by_source", "channel", "source_ts"),
@@ -59,6 +63,8 @@ class RunRow(SQLModel, table=True):
     updated_at: datetime = Field(sa_column=_time())
     seq: int
     head: str
+    redirect: str | None = None
+    proposed: int | None = None
     answer: dict[str, Any] | None = Field(sa_column=_json(nullable=True))
 
 
@@ -194,6 +200,50 @@ class PostRow(SQLModel, table=True):
     not_before: datetime | None = Field(sa_column=_time(nullable=True))
 
 
+class ReplyRow(SQLModel, table=True):
+    """A reply in a live run's thread that somebody must still make out: kept, so that a restart loses no word."""
+
+    __tablename__ = "replies"
+    __table_args__ = (
+        ForeignKeyConstraint(["run_id"], ["runs.id"], name="replies_of_run"),
+        one_of("kind", REPLY_KINDS, table="replies"),
+    )
+
+    run_id: str = Field(primary_key=True)
+    ts: str = Field(primary_key=True)
+    actor: str
+    text: str
+    at: datetime = Field(sa_column=_time())
+    kind: str | None = None  # not made out yet
+
+
+class FreezeRow(SQLModel, table=True):
+    """One time in which everything was held; the one without an end is now."""
+
+    __tablename__ = "freezes"
+
+    id: int | None = Field(default=None, primary_key=True)
+    at: datetime = Field(sa_column=_time())
+    actor: str
+    why: str
+    ended_at: datetime | None = Field(sa_column=_time(nullable=True))
+    ended_by: str | None = None
+
+
+class SteppingInRow(SQLModel, table=True):
+    """A person stepped in at steps of this tool: what breakpoints are suggested from."""
+
+    __tablename__ = "stepping_in"
+    __table_args__ = (Index("stepping_in_by_tool", "tool", "at"),)
+
+    id: int | None = Field(default=None, primary_key=True)
+    run_id: str
+    step_id: str
+    tool: str
+    how: str  # the event
+    at: datetime = Field(sa_column=_time())
+
+
 class SeenRow(SQLModel, table=True):
     """An event that was handled: what is delivered twice acts once."""
 
@@ -218,3 +268,6 @@ audit = _table(AuditRow)
 heads = _table(HeadRow)
 posts = _table(PostRow)
 seen = _table(SeenRow)
+replies = _table(ReplyRow)
+freezes = _table(FreezeRow)
+stepping_in = _table(SteppingInRow)

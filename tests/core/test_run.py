@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 from bot.core.run import (
     FINAL,
     LETS_GO,
-    LIFTS_ITSELF,
     LIVE,
+    STANDS_BY_ITSELF,
     STEP_TRANSITIONS,
     TRANSITIONS,
+    WHILE_REDIRECT,
     Event,
     Hold,
     NotAllowed,
+    Redirect,
     Run,
     RunStatus,
     StepStatus,
@@ -30,12 +32,13 @@ NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 # What may happen in each state, and where it leads; a bare event stays. Whatever is not here is refused.
 EXPECTED = {
     "planning": "attempted question_asked question_answered planned>in_review released>queued plan_refused>refused plan_failed>failed "
-    "cancelled>cancelled expired>expired",
-    "in_review": "approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired",
-    "queued": "started>running pause_asked>paused stop_asked>stopped breakpoint_set",
-    "running": "step_started pause_asked>pausing held>pausing stop_asked>stopping steps_done>answering breakpoint_set STEPS",
-    "pausing": "pause_asked settled>paused resumed>running stop_asked>stopping breakpoint_set STEPS",
-    "paused": "pause_asked resumed>running continued>running confirmed>running confirm_refused>running retried>running "
+    "cancelled>cancelled expired>expired plan_kept>in_review",
+    "in_review": "changes_asked>planning revised approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired",
+    "queued": "started>running pause_asked>paused redirect_asked>paused stop_asked>stopped breakpoint_set",
+    "running": "step_started step_kept pause_asked>pausing redirect_asked>pausing frozen>pausing held>pausing stop_asked>stopping steps_done>answering breakpoint_set STEPS",
+    "pausing": "pause_asked settled>paused redirect_asked withdrawn>running frozen thawed>running resumed>running stop_asked>stopping breakpoint_set STEPS",
+    "paused": "pause_asked redirect_asked redirect_planned redirect_failed approval_given redirected>running withdrawn>running "
+    "frozen thawed>running resumed>running continued>running confirmed>running confirm_refused>running retried>running "
     "skipped_by_person>running happened>running not_happened>running stop_asked>stopped expired>stopped breakpoint_set",
     "stopping": "settled>stopped STEPS",
     "answering": "answered>succeeded answered_failed>failed",
@@ -43,7 +46,7 @@ EXPECTED = {
 STEPS = "step_succeeded step_failed step_cancelled step_skipped step_in_doubt step_requeued"
 
 EXPECTED_STEPS = {
-    "pending": "step_started>running step_skipped>skipped step_failed>failed confirmed>pending confirm_refused>skipped",
+    "pending": "step_started>running step_kept>succeeded step_skipped>skipped step_failed>failed confirmed>pending confirm_refused>skipped",
     "running": "step_succeeded>succeeded step_failed>failed step_cancelled>cancelled step_in_doubt>in_doubt step_requeued>pending",
     "failed": "retried>pending skipped_by_person>skipped",
     "in_doubt": "happened>succeeded not_happened>pending step_succeeded>succeeded step_requeued>pending",
@@ -63,24 +66,26 @@ def data_for(event: Event) -> dict[str, Any]:
     return {"reason": Hold.BREAKPOINT, "step": "post"} if event is Event.HELD else {}
 
 
-def reason_for(status: RunStatus, event: Event) -> Hold | None:
-    """A hold in which the event would be possible, if there is any such."""
-    if event is Event.PAUSE_ASKED and status in (RunStatus.PAUSING, RunStatus.PAUSED):
-        return Hold.FREEZE
-    return min(LETS_GO[event]) if event in LETS_GO else None
+def before(status: RunStatus, event: Event) -> Run:
+    """A run of that status in which the event would be possible, if it ever is."""
+    held = status in (RunStatus.PAUSING, RunStatus.PAUSED)
+    reason = Hold.REDIRECT if held and event not in LETS_GO else min(LETS_GO[event]) if event in LETS_GO else None
+    review = event in (Event.APPROVAL_GIVEN, Event.REDIRECTED) and held
+    redirect = Redirect.REVIEW if review else Redirect.PLANNING if event in WHILE_REDIRECT and held else None
+    return run(status, reason=reason, redirect=redirect, revision=1)
 
 
 @pytest.mark.parametrize(("status", "event"), list(product(RunStatus, Event)))
 def test_every_event_in_every_state(status: RunStatus, event: Event) -> None:
-    before = run(status, reason=reason_for(status, event))
+    here = before(status, event)
     to = status if event is Event.CLICK_REFUSED else table(EXPECTED).get((status, event))
     if to is None:
         with pytest.raises(NotAllowed, match=str(status)):
-            advance(before, event, data_for(event))
+            advance(here, event, data_for(event))
     else:
-        after = advance(before, event, data_for(event))
+        after = advance(here, event, data_for(event))
         assert after.status == to
-        assert after.version == before.version + (event is not Event.CLICK_REFUSED)
+        assert after.version == here.version + (event is not Event.CLICK_REFUSED)
 
 
 @pytest.mark.parametrize(("status", "event"), list(product(StepStatus, Event)))
@@ -151,13 +156,57 @@ def test_c023_each_letting_go_fits_only_its_own_hold(event: Event, hold: Hold) -
 
 
 @pytest.mark.parametrize(("status", "hold"), list(product((RunStatus.PAUSING, RunStatus.PAUSED), Hold)))
-def test_p4_a_persons_pause_takes_the_place_of_a_hold_that_would_lift_itself(status: RunStatus, hold: Hold) -> None:
-    before = run(status, reason=hold, held_step="post")
-    if hold in LIFTS_ITSELF:
-        assert advance(before, Event.PAUSE_ASKED, {}) == before.model_copy(update={"reason": Hold.PERSON, "held_step": None, "version": 1})
+def test_p4_a_persons_pause_takes_the_place_of_every_other_hold(status: RunStatus, hold: Hold) -> None:
+    here = run(status, reason=hold, held_step="post")
+    if hold is not Hold.PERSON:
+        assert advance(here, Event.PAUSE_ASKED, {}) == here.model_copy(update={"reason": Hold.PERSON, "held_step": None, "version": 1})
     else:
         with pytest.raises(NotAllowed):
-            advance(before, Event.PAUSE_ASKED, {})
+            advance(here, Event.PAUSE_ASKED, {})
+
+
+@pytest.mark.parametrize(("event", "hold"), list(product((Event.REDIRECTED, Event.WITHDRAWN), Hold)))
+def test_p4_the_end_of_a_redirect_does_not_let_go_what_somebody_holds(event: Event, hold: Hold) -> None:
+    here = run(RunStatus.PAUSED, reason=hold, redirect=Redirect.REVIEW, proposed=2, revision=1, deadline=NOW)
+    after = advance(here, event, {"revision": 2, "approved": "d"})
+    stays = hold in STANDS_BY_ITSELF
+    assert (after.status, after.reason) == ((RunStatus.PAUSED, hold) if stays else (RunStatus.RUNNING, None))
+    assert (after.redirect, after.proposed, after.deadline) == (None, None, None)
+    assert after.revision == (2 if event is Event.REDIRECTED else 1)
+
+
+@pytest.mark.parametrize(("event", "hold"), [(Event.RESUMED, Hold.PERSON), (Event.RESUMED, Hold.SHUTDOWN), (Event.THAWED, Hold.FREEZE)])
+@pytest.mark.parametrize("status", [RunStatus.PAUSING, RunStatus.PAUSED])
+def test_p4_letting_go_while_the_rest_is_being_planned_again_starts_nothing(event: Event, hold: Hold, status: RunStatus) -> None:
+    here = run(status, reason=hold, redirect=Redirect.REVIEW, proposed=2, deadline=NOW)
+    after = advance(here, event, {})
+    assert (after.status, after.reason, after.redirect, after.proposed, after.deadline) == (status, Hold.REDIRECT, Redirect.REVIEW, 2, NOW)
+
+
+@pytest.mark.parametrize("hold", list(Hold))
+def test_a_redirect_keeps_what_stands_by_itself_and_takes_the_place_of_what_can_be_found_anew(hold: Hold) -> None:
+    here = run(RunStatus.PAUSED, reason=hold, held_step="post", deadline=NOW)
+    after = advance(here, Event.REDIRECT_ASKED, {"how": "reply", "text": "skip post"})
+    assert after.reason == (hold if hold in STANDS_BY_ITSELF else Hold.REDIRECT)
+    assert (after.redirect, after.deadline) == (Redirect.PLANNING, None)
+
+
+@pytest.mark.parametrize("hold", list(Hold))
+def test_a_freeze_takes_the_place_only_of_what_would_go_on_by_itself(hold: Hold) -> None:
+    here = run(RunStatus.PAUSED, reason=hold, redirect=Redirect.PLANNING)
+    if hold in (Hold.REDIRECT, Hold.SHUTDOWN):
+        frozen = advance(here, Event.FROZEN, {})
+        assert (frozen.reason, frozen.redirect) == (Hold.FREEZE, Redirect.PLANNING)
+    else:
+        with pytest.raises(NotAllowed):
+            advance(here, Event.FROZEN, {})
+
+
+@pytest.mark.parametrize("event", [Event.STOP_ASKED, Event.EXPIRED])
+def test_nothing_is_left_of_a_redirect_when_the_run_ends(event: Event) -> None:
+    here = run(RunStatus.PAUSED, reason=Hold.REDIRECT, redirect=Redirect.REVIEW, proposed=2)
+    after = advance(here, event, {})
+    assert (after.status, after.redirect, after.proposed) == (RunStatus.STOPPED, None, None)
 
 
 def test_a_hold_keeps_its_reason_until_somebody_lets_go() -> None:
@@ -172,7 +221,8 @@ def test_a_hold_keeps_its_reason_until_somebody_lets_go() -> None:
 
 def test_a_running_run_has_no_deadline_left_from_an_earlier_wait() -> None:
     held = advance(run(RunStatus.RUNNING), Event.HELD, {"reason": "confirm", "step": "post", "deadline": NOW + timedelta(minutes=30)})
-    assert advance(held, Event.RESUMED, {}).deadline is None
+    paused = advance(held, Event.SETTLED, {})
+    assert advance(paused, Event.CONFIRMED, {}).deadline is None
     assert advance(run(RunStatus.QUEUED, deadline=NOW), Event.STARTED, {}).deadline is None
 
 
@@ -196,3 +246,5 @@ def test_whatever_happens_the_version_counts_every_change_and_a_final_state_is_t
         assert not before.is_final or now == before
         assert now.status is not RunStatus.PAUSED or now.reason is not None
         assert now.reason is None or now.status in (RunStatus.PAUSING, RunStatus.PAUSED, RunStatus.PLANNING)
+        assert now.redirect is None or now.status in (RunStatus.PAUSING, RunStatus.PAUSED)
+        assert now.proposed is None or now.redirect is Redirect.REVIEW

@@ -36,7 +36,7 @@ def opened(conn: Connection, run_id: str = "R-7K2QX", **fields: Any) -> Run:
     return run
 
 
-def revise(conn: Connection, run_id: str, plan: Plan, *, revision: int = 1) -> Digest:
+def revise(conn: Connection, run_id: str, plan: Plan, *, revision: int = 1, adopt: bool = True) -> Digest:
     said = digest(plan, {"files.read": Digest("d")})
     grades = [Grade(step=step.id, level=Level.LOW, mode=Mode.ASK, reasons=("only looks",)) for step in plan.steps]
     runs.add_revision(
@@ -50,6 +50,7 @@ def revise(conn: Connection, run_id: str, plan: Plan, *, revision: int = 1) -> D
         tool_digests={"files.read": Digest("d")},
         author="offline",
         at=NOW,
+        adopt=adopt,
     )
     return said
 

@@ -13,7 +13,6 @@ from bot.core.replay import opened as as_opened
 from bot.core.replay import replay
 from bot.core.run import (
     LETS_GO,
-    LIFTS_ITSELF,
     STEP_EVENTS,
     STEP_TRANSITIONS,
     TRANSITIONS,
@@ -21,8 +20,8 @@ from bot.core.run import (
     Hold,
     NotAllowed,
     Run,
-    RunStatus,
     StepStatus,
+    fits,
 )
 from bot.core.snapshot import StepState
 from bot.store import audit, door, runs
@@ -70,11 +69,8 @@ class Walk:
         states = {step.id: step.status for step in runs.steps(self.conn, RUN)}
         found: list[tuple[Event, StepId | None]] = []
         for status, event in TRANSITIONS:
-            holds = LETS_GO.get(event)
-            if status is not self.run.status or (holds and self.run.reason not in holds):
+            if status is not self.run.status or not fits(self.run, event):
                 continue
-            if event is Event.PAUSE_ASKED and status in (RunStatus.PAUSING, RunStatus.PAUSED) and self.run.reason not in LIFTS_ITSELF:
-                continue  # the run waits for somebody anyway: there is nothing to pause
             fitting = [name for name, at in states.items() if (at, event) in STEP_TRANSITIONS]
             if event in STEP_EVENTS:
                 found += [(event, name) for name in fitting]
@@ -84,8 +80,12 @@ class Walk:
 
     def _facts(self, event: Event) -> dict[str, object]:
         draw = self.draw.draw
-        if event in (Event.PLANNED, Event.RELEASED):
+        if event in (Event.PLANNED, Event.RELEASED, Event.REVISED):
             return self._revise()
+        if event is Event.REDIRECT_PLANNED:
+            return {"proposed": self._add(adopt=False)[0], "deadline": NOW}
+        if event is Event.REDIRECTED:
+            return self._adopt()
         if event is Event.HELD:
             return {
                 "reason": draw(st.sampled_from([hold for hold in Hold if hold is not Hold.QUESTION])),
@@ -100,10 +100,25 @@ class Walk:
         return {}
 
     def _revise(self) -> dict[str, object]:
+        revision, said = self._add(adopt=True)
+        return {"revision": revision, "digest": said, "approved": said, "risk": self.draw.draw(st.sampled_from(["low", "high"]))}
+
+    def _add(self, *, adopt: bool) -> tuple[int, str]:
         self.revision += 1
         names = self.draw.draw(st.lists(st.sampled_from("abcdef"), min_size=1, unique=True))
-        said = revise(self.conn, RUN, a_plan(*names), revision=self.revision)
-        return {"revision": self.revision, "digest": said, "approved": said, "risk": self.draw.draw(st.sampled_from(["low", "high"]))}
+        return self.revision, revise(self.conn, RUN, a_plan(*names), revision=self.revision, adopt=adopt)
+
+    def _adopt(self) -> dict[str, object]:
+        """The proposed revision takes over; failed steps that it names may run again."""
+        if self.run.proposed is None:
+            revision, said = self._add(adopt=False)
+        else:
+            revision, said = self.run.proposed, str(runs.digest_of(self.conn, RUN, self.run.proposed))
+        plan = runs.revision(self.conn, RUN, revision)[0]
+        failed = [state.id for state in runs.steps(self.conn, RUN) if state.status is StepStatus.FAILED]
+        again = [name for name in failed if any(step.id == name for step in plan.steps) and self.draw.draw(st.booleans())]
+        runs.adopt_revision(self.conn, RUN, revision, again=again)
+        return {"revision": revision, "digest": said, "approved": said, "risk": "low", "again": again}
 
 
 @settings(max_examples=60, deadline=None, suppress_health_check=[HealthCheck.too_slow, HealthCheck.function_scoped_fixture])
