@@ -19,13 +19,14 @@ from apscheduler.schedulers.asyncio import AsyncIOScheduler
 from bot import pulse, schedule
 from bot.bell import Bell
 from bot.core import policy as policies
-from bot.core.drafts import Planner
+from bot.core.drafts import Classifier, Planner
 from bot.core.ids import new_run_id
 from bot.core.policy import Policy
 from bot.core.snapshot import Synthesizer
 from bot.deps import Deps
 from bot.errors import ConfigurationError
 from bot.holding import hold
+from bot.llm.classifier import RulesClassifier
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.settings import Settings
@@ -72,6 +73,7 @@ class Roles:
     """Who plans, who writes the answer, who summarizes: a model, or our own rules where there is none."""
 
     planner: Planner
+    classifier: Classifier
     synthesizer: Synthesizer
     summarize: Summarize | None = None
     close: Callable[[], Awaitable[None]] = _nothing
@@ -80,11 +82,12 @@ class Roles:
 def roles(settings: Settings) -> Roles:
     """The roles that the settings choose. A bot without a model does not wait for a model's library to load."""
     if not settings.model_planner:
-        return Roles(OfflinePlanner(), Reporter())
+        return Roles(OfflinePlanner(), RulesClassifier(), Reporter())
     from bot.llm import client, planner, synthesizer, worker
+    from bot.llm.classifier import ModelClassifier
 
     model = client.ModelClient(settings)
-    return Roles(planner.ModelPlanner(model), synthesizer.Synthesizer(client=model), partial(worker.summarize, model), model.close)
+    return Roles(planner.ModelPlanner(model), ModelClassifier(model), synthesizer.Synthesizer(client=model), partial(worker.summarize, model), model.close)
 
 
 def registry(settings: Settings, summarize: Summarize | None = None) -> Registry:
@@ -115,6 +118,7 @@ async def open_deps(settings: Settings, chosen: Roles, *, now: Any = utc_now) ->
         tools=tools,
         policy=policy,
         planner=chosen.planner,
+        classifier=chosen.classifier,
         synthesizer=chosen.synthesizer,
         bell=bell,
         tasks=Tasks(),

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from bot.bell import Bell
-from bot.core.drafts import Planner
+from bot.core.drafts import Classifier, Planner
 from bot.core.ids import RunId
 from bot.core.policy import Policy
 from bot.core.snapshot import Synthesizer
@@ -26,6 +26,7 @@ class Deps:
     tools: Registry
     policy: Policy
     planner: Planner
+    classifier: Classifier
     synthesizer: Synthesizer
     bell: Bell
     tasks: Tasks
@@ -33,6 +34,7 @@ class Deps:
     new_run_id: Callable[[], RunId]
     locks: Locks = field(default_factory=Locks)
     progress: dict[tuple[str, str], str] = field(default_factory=dict)  # (run, step) → the tool's own words while it runs
+    unheard: set[str] = field(default_factory=set)  # runs with replies to be made out, so that nobody has to look for them
     opened: OrderedDict[tuple[str, int | str, str], set[int]] = field(default_factory=OrderedDict)  # see `commands.reading`
 
     @property

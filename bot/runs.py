@@ -2,10 +2,12 @@
 
 from collections.abc import Sequence
 
+from bot.core import stepping_in
+from bot.core.ids import StepId
 from bot.core.run import Run, StepStatus
-from bot.core.snapshot import Snapshot, StepState
+from bot.core.snapshot import Freeze, Snapshot, StepState
 from bot.deps import Deps
-from bot.store import runs
+from bot.store import cord, history, replies, runs
 
 
 async def snapshot(deps: Deps, run_id: str, *, entries: bool = False) -> Snapshot:
@@ -44,3 +46,23 @@ async def listing(deps: Deps, *, requester: str | None = None, limit: int = 100)
 async def queued(deps: Deps) -> list[Run]:
     """Runs that wait for a place in the pool, oldest first."""
     return await deps.store.read(runs.queued)
+
+
+async def frozen(deps: Deps) -> Freeze | None:
+    """The freeze that holds everything now, or None."""
+    return await deps.store.read(cord.frozen)
+
+
+async def unheard(deps: Deps) -> Sequence[str]:
+    """Runs with replies that nobody has made out yet."""
+    return await deps.store.read(replies.waiting_runs)
+
+
+async def suggestions(deps: Deps, found: Snapshot) -> dict[StepId, str]:
+    """Before which steps of the plan (or of the new rest that is proposed) a breakpoint is suggested from history, and why."""
+    plan = found.proposal.plan if found.proposal else found.plan
+    if plan is None:
+        return {}
+    tools = [step.tool for step in plan.steps]
+    habits = await deps.store.read(lambda conn: history.habits(conn, tools, but=found.run.id))
+    return stepping_in.suggestions(plan, habits, set_already=found.run.breakpoints)

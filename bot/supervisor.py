@@ -17,7 +17,11 @@ from bot.activities.answering import answer
 from bot.activities.dispatching import ACTIVE, dispatch
 from bot.activities.drafting import draft
 from bot.activities.giving_up import give_up
+from bot.activities.hearing import hear
+from bot.activities.redrafting import redraft
 from bot.bell import Ear
+from bot.changing import is_being_planned
+from bot.commands.freezing import hold_for_restart, lift_restart
 from bot.core.run import Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
@@ -37,6 +41,7 @@ class Supervisor:
         self.holders: dict[str, str] = {}  # run → requester, for runs that hold a place in the pool
         self.faults: Counter[str] = Counter()
         self.resting: dict[str, float] = {}  # run → loop time before which it is left alone
+        self.hearing: dict[str, asyncio.Task[None]] = {}  # replies are made out beside whatever else the run does
         self.freed = False  # a place in the pool became free since it was last filled
         self.closing = False
 
@@ -46,6 +51,7 @@ class Supervisor:
         loop = asyncio.get_running_loop()
         heard: set[str] = set()
         swept = loop.time()
+        await lift_restart(self.deps)
         try:
             while not self.closing:
                 await self.look(heard)
@@ -60,6 +66,7 @@ class Supervisor:
         found = [run for run_id in heard - self.live.keys() if (run := await self._known(run_id))] if heard else await runs.live(self.deps)
         for run in found:
             self._attend(run)
+        await self._hear(swept=not heard)
         if not heard or self.freed or any(run.status is RunStatus.QUEUED for run in found):
             self.freed = False
             await self._fill_pool()
@@ -81,6 +88,26 @@ class Supervisor:
             self._start(run, dispatch(self.deps, run.id, share=self._share))
         elif run.status is RunStatus.ANSWERING:
             self._start(run, answer(self.deps, run.id))
+        elif is_being_planned(run):
+            self._start(run, redraft(self.deps, run.id))
+
+    async def _hear(self, *, swept: bool) -> None:
+        """Have the replies made out that wait for it; the table is asked only now and then, what was said just now is known."""
+        waiting = {*self.deps.unheard, *(await runs.unheard(self.deps) if swept else ())}
+        for run_id in waiting - self.hearing.keys():
+            if not self.closing:
+                self.deps.unheard.discard(run_id)
+                self.hearing[run_id] = self.deps.tasks.start(self._heard(run_id), name=f"{run_id}.hearing")
+
+    async def _heard(self, run_id: str) -> None:
+        try:
+            await hear(self.deps, run_id)
+        except Exception:
+            log.exception("hearing_failed", run=run_id)  # the reply waits in its table; the next sweep tries again
+        finally:
+            self.hearing.pop(run_id, None)
+            if run_id in self.deps.unheard:  # something more was said in the last moment
+                self.deps.bell.ring(run_id)
 
     async def _fill_pool(self) -> None:
         """Give free places to queued runs, fairly between requesters."""
@@ -140,7 +167,7 @@ class Supervisor:
         self.closing = True
         for run_id in tuple(self.live):
             self.deps.bell.ring(run_id)  # segments look up and see that they may start nothing
-        running = set(self.live.values())
+        running = {*self.live.values(), *self.hearing.values()}
         if running:
             _, late = await asyncio.wait(running, timeout=self.deps.settings.grace_s)
             for task in late:
@@ -148,3 +175,4 @@ class Supervisor:
             if late:
                 log.warning("cut_off", runs=sorted(run for run, task in self.live.items() if task in late))
                 await asyncio.wait(late, timeout=self.deps.settings.grace_s)
+        await hold_for_restart(self.deps)

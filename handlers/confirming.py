@@ -2,7 +2,7 @@
 
 from typing import Any
 
-from bot.commands import controls, reading
+from bot.commands import confirming, reading
 from bot.core import policy
 from bot.core.snapshot import Post
 from bot.errors import Refused
@@ -18,7 +18,7 @@ async def on_confirm(desk: Desk, press: Press) -> None:
     step, filled = _named(press.target)
     await scenes.must_be_its_card(desk, press)
     who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.confirm(desk.deps, press.target.run, step, digest8=filled, who=who, received_at=press.received_at)
+    await confirming.confirm(desk.deps, press.target.run, step, digest8=filled, who=who, received_at=press.received_at)
 
 
 async def on_refuse(desk: Desk, press: Press) -> None:
@@ -27,7 +27,7 @@ async def on_refuse(desk: Desk, press: Press) -> None:
 
     async def form() -> modals.View:
         who = await desk.slack.directory.member(press.actor, press.team)
-        await controls.may_refuse(desk.deps, target.run, *_named(target), who=who)
+        await confirming.may_refuse(desk.deps, target.run, *_named(target), who=who)
         return reasons.refuse_form(await scenes.of_run(desk, target.run), target)
 
     await modals.open_filled(desk, press, form)
@@ -37,7 +37,7 @@ async def on_refuse_sent(desk: Desk, sent: Submission) -> None:
     """The step is left out, with the reason."""
     step, filled = _named(sent.target)
     who = await desk.slack.directory.member(sent.actor, sent.team)
-    await controls.refuse(desk.deps, sent.target.run, step, digest8=filled, who=who, reason=sent.values.get("words", ""))
+    await confirming.refuse(desk.deps, sent.target.run, step, digest8=filled, who=who, reason=sent.values.get("words", ""))
 
 
 async def on_show_all(desk: Desk, press: Press) -> None:
@@ -73,7 +73,7 @@ async def on_pages_sent(desk: Desk, sent: Submission) -> None:
     who = await desk.slack.directory.member(sent.actor, sent.team)
     seen = reading.has_opened_all(desk.deps, sent.target.run, filled, total, who=who)
     at = sent.received_at
-    await controls.confirm(desk.deps, sent.target.run, step, digest8=filled, who=who, opened_all=seen, received_at=at)
+    await confirming.confirm(desk.deps, sent.target.run, step, digest8=filled, who=who, opened_all=seen, received_at=at)
 
 
 def _named(target: ids.Target) -> tuple[str, str]:

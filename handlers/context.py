@@ -13,6 +13,7 @@ from handlers.views import ids
 
 Json = dict[str, Any]
 
+PICKED = ("selected_conversation", "selected_channel", "selected_user", "selected_date", "selected_time")
 CHANGES = frozenset({"message_changed", "message_deleted"})  # subtypes that tell of a message said before
 
 
@@ -41,6 +42,7 @@ class Press:
     thread_ts: str | None = None
     view_id: str | None = None
     view_hash: str | None = None
+    root_view_id: str | None = None  # the lowest of the modals that lie on each other
 
     @property
     def target(self) -> ids.Target:
@@ -55,7 +57,10 @@ class Press:
 
 @dataclass(frozen=True)
 class Submission:
-    """A modal that was sent. `values` holds what was typed or chosen, by block id."""
+    """A modal that was sent. `values` holds what was typed or chosen, by block id; what is empty is left out.
+
+    `many` holds what allows several choices, by block id; `view` is the modal as Slack has it, to be shown again with a word on top.
+    """
 
     callback_id: str
     metadata: str
@@ -64,6 +69,9 @@ class Submission:
     view_id: str
     received_at: datetime
     values: dict[str, str] = field(default_factory=dict)
+    many: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    root_view_id: str = ""
+    view: Json = field(default_factory=dict)
 
     @property
     def target(self) -> ids.Target:
@@ -149,6 +157,7 @@ class Change:
     ts: str
     actor: str
     text: str | None
+    thread_ts: str | None = None  # of the thread that it stands in, if it is a reply
 
     @property
     def place(self) -> Place:
@@ -186,6 +195,7 @@ def press(body: Json, *, received_at: datetime) -> Press:
         thread_ts=thread_ts if thread_ts != message_ts else None,  # on a root card the presser looks at the channel
         view_id=view.get("id"),
         view_hash=view.get("hash"),
+        root_view_id=view.get("root_view_id") or view.get("id"),
     )
 
 
@@ -202,6 +212,9 @@ def submission(body: Json, *, received_at: datetime) -> Submission:
         view_id=view["id"],
         received_at=received_at,
         values={block: value for block, element in said.items() if (value := _chosen(element))},
+        many={block: chosen for block, element in said.items() if (chosen := _all_chosen(element))},
+        root_view_id=view.get("root_view_id") or view["id"],
+        view=view,
     )
 
 
@@ -263,7 +276,8 @@ def change(body: Json, *, bot_user_id: str) -> Change | None:
     if not told.get("user") or told.get("bot_id") or told["user"] == bot_user_id:
         return None
     if event["subtype"] == "message_deleted" or after.get("subtype") == "tombstone":
-        return Change(channel=event["channel"], ts=event.get("deleted_ts") or told["ts"], actor=told["user"], text=None)
+        gone = event.get("deleted_ts") or told["ts"]
+        return Change(channel=event["channel"], ts=gone, actor=told["user"], text=None, thread_ts=told.get("thread_ts"))
     if "edited" not in after or after.get("text") == before.get("text"):
         return None
     return Change(
@@ -271,6 +285,7 @@ def change(body: Json, *, bot_user_id: str) -> Change | None:
         ts=after["ts"],
         actor=after.get("edited", {}).get("user") or told["user"],
         text=typed.plain(after.get("text") or "", bot_user_id=bot_user_id),
+        thread_ts=after.get("thread_ts") or told.get("thread_ts"),
     )
 
 
@@ -288,5 +303,10 @@ def _team(body: Json) -> str:
 def _chosen(element: Json) -> str | None:
     """What an element holds, whatever its kind."""
     option = element.get("selected_option") or {}
-    found = element.get("value") or option.get("value") or element.get("selected_conversation") or element.get("selected_channel")
+    found = element.get("value") or option.get("value") or next((element[name] for name in PICKED if element.get(name)), None)
     return str(found) if found else None
+
+
+def _all_chosen(element: Json) -> tuple[str, ...]:
+    """What is ticked, in an element that allows several."""
+    return tuple(option["value"] for option in element.get("selected_options") or ())

@@ -17,7 +17,7 @@ from handlers.views import ids, reasons, refusals, slash
 
 S = RunStatus
 FITS: Mapping[str, frozenset[RunStatus]] = {
-    "pause": frozenset({S.QUEUED, S.RUNNING}),
+    "pause": frozenset({S.QUEUED, S.RUNNING, S.PAUSING, S.PAUSED}),
     "resume": frozenset({S.PAUSING, S.PAUSED}),
     "stop": frozenset({S.PLANNING, S.IN_REVIEW, S.QUEUED, S.RUNNING, S.PAUSING, S.PAUSED}),
 }
@@ -186,4 +186,5 @@ async def _refusal(desk: Desk, word: str, run: Run, *, actor: str, team: str) ->
 async def _meant(desk: Desk, word: str, channel: str | None) -> list[Run]:
     """The runs for which the word makes sense, in one channel or everywhere."""
     found = [run for run in await runs.live(desk.deps, channel=channel) if run.status in FITS[word]]
-    return [run for run in found if word != "resume" or run.reason is Hold.PERSON]
+    by_person = {"pause": False, "resume": True}.get(word)  # who waits for somebody else can be paused; only a pause can be resumed
+    return [run for run in found if by_person is None or (run.reason is Hold.PERSON) == by_person]

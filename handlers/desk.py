@@ -4,9 +4,11 @@ from collections import OrderedDict
 from dataclasses import dataclass, field
 
 from bot.deps import Deps
+from handlers.edits import Edit
 from handlers.slack import Slack
 
 MOST_REMEMBERED = 2_000
+MOST_EDITS = 500
 
 
 @dataclass(frozen=True)
@@ -18,6 +20,15 @@ class Desk:
     gone: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)  # a deletion may overtake the ask it takes back (C015)
     heard: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)
     replies: OrderedDict[tuple[str, str], None] = field(default_factory=OrderedDict)  # they ask for nothing, even if they end their run
+
+    edits: OrderedDict[str, Edit] = field(default_factory=OrderedDict)  # by the lowest modal's id; Slack is only given ids
+
+    def keep_edit(self, root: str, edit: Edit) -> None:
+        """What stands unsaved in the form that this modal belongs to. The oldest give way when there are too many."""
+        self.edits[root] = edit
+        self.edits.move_to_end(root)
+        while len(self.edits) > MOST_EDITS:
+            self.edits.popitem(last=False)
 
     def remember_gone(self, channel: str, ts: str) -> None:
         """That message was deleted."""

@@ -15,9 +15,10 @@ from bot.commands import refusing
 from bot.core.ids import ALPHABET
 from bot.errors import Refused, Unavailable
 from handlers import scenes, whisper
-from handlers.context import Place
+from handlers.context import Place, Submission
 from handlers.desk import Desk
-from handlers.views import refusals
+from handlers.modals import Answer
+from handlers.views import edit_notices, refusals
 from handlers.views.scene import Scene
 
 log = structlog.get_logger()
@@ -44,6 +45,26 @@ async def guarded(desk: Desk, work: Coroutine[Any, Any, None], *, place: Place, 
         await apologise(desk, place=place, did=did)
 
 
+async def answered(desk: Desk, work: Coroutine[Any, Any, Answer], sent: Submission, *, did: str) -> Answer:
+    """What a form is told. Whatever keeps it from being done is said on top of it too, so that nothing typed is lost."""
+    try:
+        return await work
+    except Refused as refused:
+        start(desk, _raised(refused), place=sent.place, did=did)
+        says = refusals.refusal(refused.kind, {"did": did, **refused.facts}, commands=desk.slack.commands).text
+    except Unavailable as busy:
+        log.warning("busy", error=str(busy), actor=sent.actor, did=did)
+        says = "*Not taken: Pullcord or Slack is slow just now.* Nothing changed. Try again in a few seconds."
+    except Exception:
+        number = _logged(sent.place, did)
+        says = f"*Something broke in Pullcord, and nothing changed.* It is in the log as {number}. Try again, or tell an admin the number."
+    return Answer.update(edit_notices.with_note(sent.view, says))
+
+
+async def _raised(refused: Refused) -> None:
+    raise refused
+
+
 async def refuse(desk: Desk, refused: Refused, *, place: Place, did: str) -> None:
     """Record the refusal and say it."""
     run_id = await record(desk, refused, actor=place.actor, did=did)
@@ -67,9 +88,14 @@ async def record(desk: Desk, refused: Refused, *, actor: str, did: str) -> str |
 
 async def apologise(desk: Desk, *, place: Place, did: str) -> None:
     """Our fault: a number for the person, the trace under it for us. Call it while the exception is being handled."""
+    number = _logged(place, did)
+    await whisper.tell(desk.slack, place, refusals.refusal("fault", {"number": number, "did": did}, None))
+
+
+def _logged(place: Place, did: str) -> str:
     number = "F-" + "".join(secrets.choice(ALPHABET) for _ in range(4))
     log.exception("fault", number=number, actor=place.actor, did=did)
-    await whisper.tell(desk.slack, place, refusals.refusal("fault", {"number": number, "did": did}, None))
+    return number
 
 
 async def on_error(error: Exception, body: dict[str, Any]) -> None:

@@ -1,4 +1,4 @@
-"""The one listener for messages: replies in the threads of runs, direct messages, edits and deletions.
+"""The one listener for messages: replies in the threads of runs, direct messages, edits and deletions of either.
 
 Bolt runs only the first listener that matches, so everything of type `message` comes through here. Bots are left alone, our own redraws and
 link previews too (C011). A reply reaches the run whose thread it stands in and no other (C010); told twice, by redelivery or broadcast, it
@@ -6,7 +6,7 @@ counts once (C016). Whatever a person says in a live run's thread has a visible 
 """
 
 from bot import runs
-from bot.commands import intake, interjections
+from bot.commands import intake, interjections, redirecting
 from bot.core.run import Run
 from bot.core.words import control_word
 from bot.errors import Refused
@@ -41,7 +41,16 @@ async def on_reply(desk: Desk, said: Message, run: Run) -> None:
         return
     who = await desk.slack.directory.member(said.actor, said.team)
     outcome = await interjections.reply(desk.deps, run.id, text=said.text, who=who, ts=said.ts)
-    await notices.say(desk, said, run.id, outcome.kind)
+    if outcome.kind == "withdraw":
+        await redirecting.withdraw(desk.deps, run.id, who=who)
+    if outcome.kind in notices.SAID_HERE:
+        await notices.say(desk, said, run.id, outcome.kind)
+
+
+async def on_never_mind(desk: Desk, press: Press) -> None:
+    """Never mind: the old rest goes on."""
+    who = await desk.slack.directory.member(press.actor, press.team)
+    await redirecting.withdraw(desk.deps, press.target.run, who=who)
 
 
 async def on_choice(desk: Desk, press: Press) -> None:
@@ -55,9 +64,25 @@ async def on_choice(desk: Desk, press: Press) -> None:
 
 
 async def on_change(desk: Desk, changed: Change) -> None:
-    """The asking message was edited or deleted. An edit changes no plan (C016); a deletion drops a draft, not an approved run (C015)."""
+    """An asking message or a reply was edited or deleted. An edit changes no plan (C016); a deletion drops a draft, no approved run (C015).
+
+    A reply counts as it is now, until what it asked for is in force.
+    """
+    if await _was_reply(desk, changed):
+        return
     if changed.text is None:
         desk.remember_gone(changed.channel, changed.ts)
         await intake.forget(desk.deps, channel=changed.channel, source_ts=changed.ts, actor=changed.actor)
     else:
         await intake.edited(desk.deps, channel=changed.channel, source_ts=changed.ts, text=changed.text, actor=changed.actor)
+
+
+async def _was_reply(desk: Desk, changed: Change) -> bool:
+    """True if the message was a reply to a run; its run knows what to make of the new words, or of there being none."""
+    run = await runs.by_thread(desk.deps, changed.channel, changed.thread_ts) if changed.thread_ts else None
+    if run is None or run.source_ts == changed.ts:
+        return False
+    who = await desk.slack.directory.member(changed.actor)
+    await interjections.changed(desk.deps, run.id, ts=changed.ts, text=changed.text, who=who)
+    await redirecting.reply_changed(desk.deps, run.id, ts=changed.ts, text=changed.text, who=who)
+    return True

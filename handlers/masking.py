@@ -11,7 +11,9 @@ from typing import Any, TypeVar
 
 from pydantic import BaseModel
 
-from bot.core.snapshot import Snapshot
+from bot.core.plan import Plan
+from bot.core.risk import Grade
+from bot.core.snapshot import Revision, Snapshot
 from bot.tools.masks import redact, redacted
 
 BETWEEN = "\n\x00\n"  # no shape but a whole key's reaches across it, so texts are judged together as they would be one by one
@@ -41,12 +43,19 @@ def _written(snapshot: Snapshot) -> list[Any]:
         snapshot.run.ask,
         [plan.goal, [[step.purpose, step.args] for step in plan.steps]] if plan else [],
         [list(grade.reasons) for grade in snapshot.grades.values()],
+        [_of_revision(one) for one in snapshot.revisions if one.plan != plan],
+        [snapshot.freeze.why] if snapshot.freeze else [],
         [[state.args, state.error] for state in snapshot.steps],
         [attempt.model_dump(mode="json") for attempt in snapshot.attempts],
         [answer.text, list(answer.unsupported)] if answer else [],
         [post.data for post in snapshot.posts],
         [entry.data for entry in snapshot.entries],
     ]
+
+
+def _of_revision(one: Revision) -> list[Any]:
+    grades = [list(grade.reasons) for grade in one.grades.values()]
+    return [one.plan.goal, [[step.purpose, step.args] for step in one.plan.steps], grades]
 
 
 def _gather(value: Any, texts: list[str]) -> bool:
@@ -84,11 +93,14 @@ def _are_clean(pieces: list[str]) -> bool:
 def _covered(snapshot: Snapshot) -> Snapshot:
     """The run with everything in it masked that `_written` names."""
     plan, answer = snapshot.plan, snapshot.answer
-    steps = tuple(_with(step, "purpose", "args") for step in plan.steps) if plan else ()
     found: dict[str, Any] = {
         "run": _with(snapshot.run, "ask"),
-        "plan": _with(plan, "goal").model_copy(update={"steps": steps}) if plan else None,
-        "grades": {step: _with(grade, "reasons") for step, grade in snapshot.grades.items()},
+        "plan": plan_covered(plan) if plan else None,
+        "grades": _grades_covered(snapshot.grades),
+        "revisions": tuple(
+            one.model_copy(update={"plan": plan_covered(one.plan), "grades": _grades_covered(one.grades)}) for one in snapshot.revisions
+        ),
+        "freeze": _with(snapshot.freeze, "why") if snapshot.freeze else None,
         "steps": tuple(_with(state, "args", "error") for state in snapshot.steps),
         "attempts": tuple(attempt.model_validate(redacted(attempt.model_dump(mode="json"))) for attempt in snapshot.attempts),
         "answer": _with(answer, "text", "unsupported") if answer else None,
@@ -96,6 +108,15 @@ def _covered(snapshot: Snapshot) -> Snapshot:
         "entries": tuple(_with(entry, "data") for entry in snapshot.entries),
     }
     return snapshot.model_copy(update=found)
+
+
+def plan_covered(plan: Plan) -> Plan:
+    """The plan with every secret in it masked."""
+    return _with(plan, "goal").model_copy(update={"steps": tuple(_with(step, "purpose", "args") for step in plan.steps)})
+
+
+def _grades_covered(grades: dict[str, Grade]) -> dict[str, Grade]:
+    return {step: _with(grade, "reasons") for step, grade in grades.items()}
 
 
 def _with(one: M, *fields: str) -> M:

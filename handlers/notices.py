@@ -17,11 +17,10 @@ from handlers.views.scene import Card, Scene, message
 
 log = structlog.get_logger()
 
+SAID_HERE = frozenset({"status", "answered", "withdraw"})  # every other outcome has its note in the outbox
 KINDS: Mapping[str, Callable[[Scene], Card]] = {
     "status": notes.status,
     "answered": notes.answered,
-    "late": notes.late_reply,
-    "not_understood": notes.not_understood,
 }
 
 

@@ -31,7 +31,7 @@ POSTS_BURST = 5
 GRACE_S = 3.0
 TICK_S = 5.0  # a card of a run at work is never much older
 AT_WORK = frozenset({RunStatus.RUNNING, RunStatus.PAUSING, RunStatus.STOPPING})
-LINKED = frozenset({"review", "confirm", "answer"})  # the run card says where these stand
+LINKED = frozenset({"review", "redirect", "confirm", "answer"})  # the run card says where these stand
 
 
 class Presenter:

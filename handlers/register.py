@@ -2,7 +2,8 @@
 
 A listener of ours does four things: ack, read, one command, return. The first two are the same everywhere and are done here: the ack goes
 out before any look-up (C001), the payload becomes a small object, and the rest runs as a task that the bot owns. What no listener knows is
-acknowledged all the same, since Slack would send it again.
+acknowledged all the same, since Slack would send it again. Some forms are told what is wrong with them by the ack itself: for those the ack
+comes after work that has an end well before Slack's patience has.
 """
 
 import re
@@ -17,9 +18,25 @@ from slack_bolt.context.ack.async_ack import AsyncAck
 from bot.core.words import control_word
 from bot.deps import Deps
 from bot.errors import Refused
-from handlers import confirming, context, controls, cord, errors, home, intake, interjections, review, shortcuts
+from handlers import (
+    confirming,
+    context,
+    controls,
+    cord,
+    editing,
+    errors,
+    home,
+    intake,
+    interjections,
+    notation_form,
+    review,
+    shortcuts,
+    step_forms,
+    wishes,
+)
 from handlers.context import Command, Press, Shortcut, Submission
 from handlers.desk import Desk
+from handlers.modals import Answer
 from handlers.slack import Slack
 from handlers.views import ids
 
@@ -31,7 +48,8 @@ Listener = Callable[..., Awaitable[None]]
 
 PRESSES: Mapping[str, Callable[[Desk, Press], Work]] = {
     ids.REVIEW_APPROVE: review.on_approve,
-    ids.REVIEW_EDIT: review.on_edit,
+    ids.REVIEW_EDIT: editing.on_edit,
+    ids.REVIEW_ASK: wishes.on_ask,
     ids.REVIEW_CANCEL: review.on_cancel,
     ids.REVIEW_BREAKPOINT: review.on_breakpoint,
     ids.REVIEW_SHOW_ALL: review.on_show_all,
@@ -49,9 +67,15 @@ PRESSES: Mapping[str, Callable[[Desk, Press], Work]] = {
     ids.RUN_HAPPENED: controls.on_happened,
     ids.RUN_NOT_HAPPENED: controls.on_not_happened,
     ids.RUN_ASK_AGAIN: intake.on_ask_again,
+    ids.RUN_CHANGE_REST: wishes.on_change_rest,
+    ids.RUN_NEVER_MIND: interjections.on_never_mind,
     ids.CONFIRM_CONFIRM: confirming.on_confirm,
     ids.CONFIRM_REFUSE: confirming.on_refuse,
     ids.CONFIRM_SHOW_ALL: confirming.on_show_all,
+    ids.CONFIRM_CHANGE: step_forms.on_change,
+    ids.EDIT_STEP: editing.on_move,
+    ids.EDIT_ADD: step_forms.on_add,
+    ids.EDIT_AS_TEXT: notation_form.on_as_text,
     ids.HOME_NEW: shortcuts.on_new_pressed,
     ids.HOME_PAUSE_ALL: home.on_pause_all,
 }
@@ -66,6 +90,17 @@ SUBMISSIONS: Mapping[str, Callable[[Desk, Submission], Work]] = {
     ids.VIEW_REFUSE: confirming.on_refuse_sent,
     ids.VIEW_HAPPENED: controls.on_happened_sent,
     ids.VIEW_NEW: intake.on_form_sent,
+    ids.VIEW_ASK: wishes.on_ask_sent,
+    ids.VIEW_REST: wishes.on_rest_sent,
+}
+# Forms whose ack says what is wrong with them, or what comes next: short work, and Slack's own questions have an end.
+ANSWERS: Mapping[str, Callable[[Desk, Submission], Coroutine[Any, Any, Answer]]] = {
+    ids.VIEW_EDIT: editing.on_saved,
+    ids.VIEW_STEP: step_forms.on_applied,
+    ids.VIEW_ADD: step_forms.on_added,
+    ids.VIEW_REMOVE: editing.on_removed,
+    ids.VIEW_TEXT: notation_form.on_sent,
+    ids.VIEW_ARGUMENTS: step_forms.on_changed,
 }
 COMMANDS: Mapping[str, Callable[[Desk, Command], Work]] = {
     "plan": intake.on_plan,
@@ -95,6 +130,9 @@ def register(app: AsyncApp, deps: Deps, slack: Slack) -> None:
     app.action(ANYTHING)(_pressed(desk, _on_unknown_press))
     for callback_id, on_sent in SUBMISSIONS.items():
         app.view(callback_id)(_sent(desk, on_sent))
+    for callback_id, on_answered in ANSWERS.items():
+        app.view(callback_id)(_answered(desk, on_answered))
+    app.view_closed(ids.VIEW_EDIT)(_closed(desk))
     for command, on_command in COMMANDS.items():
         app.command(slack.commands[command])(_typed(desk, command, on_command))
     for callback_id, on_shortcut in SHORTCUTS.items():
@@ -143,6 +181,26 @@ def _sent(desk: Desk, on_sent: Callable[[Desk, Submission], Work]) -> Listener:
         await ack()
         sent = context.submission(body, received_at=desk.deps.now())
         errors.start(desk, on_sent(desk, sent), place=sent.place, did=ids.SENT_AS.get(sent.callback_id, sent.callback_id))
+
+    return listener
+
+
+def _answered(desk: Desk, on_sent: Callable[[Desk, Submission], Coroutine[Any, Any, Answer]]) -> Listener:
+    async def listener(ack: AsyncAck, body: Json) -> None:
+        sent = context.submission(body, received_at=desk.deps.now())
+        did = ids.SENT_AS[sent.callback_id]
+        answer = await errors.answered(desk, on_sent(desk, sent), sent, did=did)
+        await ack(**answer.ack)
+        if answer.then is not None:
+            errors.start(desk, answer.then(), place=sent.place, did=did)
+
+    return listener
+
+
+def _closed(desk: Desk) -> Listener:
+    async def listener(ack: AsyncAck, body: Json) -> None:
+        await ack()
+        editing.forget(desk, body["view"].get("root_view_id") or body["view"]["id"])
 
     return listener
 

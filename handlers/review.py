@@ -1,15 +1,11 @@
 """Presses on a review: approve, cancel, open it in full, pause before a step."""
 
 from bot.commands import controls, reading, review
-from bot.core import policy
-from bot.core.policy import Member
-from bot.core.risk import Level
 from bot.errors import Refused
 from handlers import modals, scenes
 from handlers.context import Press, Submission
 from handlers.desk import Desk
-from handlers.views import edit_form, pages, reasons
-from handlers.views.scene import Scene
+from handlers.views import pages, reasons
 
 WHYS = {value: label for label, value in reasons.WHYS}
 
@@ -57,30 +53,22 @@ async def page_view(desk: Desk, press: Press, page: int) -> modals.View:
     """One page. That this person has opened it is remembered, since a long plan is approved only by who has seen all of it (P2)."""
     target = press.target
     scene = await scenes.of_run(desk, target.run)
-    revision = scene.run.revision if target.revision is None else target.revision
-    if revision != scene.run.revision:
+    revision = target.revision or scene.run.proposed or scene.run.revision
+    if revision not in (scene.run.revision, scene.run.proposed):
         return pages.moved_on(scene, revision)
     who = await desk.slack.directory.member(press.actor, press.team)
-    seen = reading.page_opened(desk.deps, target.run, revision, page, pages.page_count(scene), who=who)
-    return pages.show_all(scene, page, may_approve=_may_approve(desk, scene, who), opened_all=seen, revision=revision)
+    seen = reading.page_opened(desk.deps, target.run, revision, page, pages.page_count(scene, revision), who=who)
+    may = await review.may_approve(desk.deps, target.run, revision, who=who)
+    return pages.show_all(scene, page, may_approve=may, opened_all=seen, revision=revision)
 
 
 async def on_pages_sent(desk: Desk, sent: Submission) -> None:
     """Approve, on the last page of the full review."""
     target, revision = sent.target, sent.target.revision or 0
     who = await desk.slack.directory.member(sent.actor, sent.team)
-    total = pages.page_count(await scenes.of_run(desk, target.run))
+    total = pages.page_count(await scenes.of_run(desk, target.run), revision)
     seen = reading.has_opened_all(desk.deps, target.run, revision, total, who=who)
     await review.approve(desk.deps, target.run, revision, who=who, received_at=sent.received_at, opened_all=seen)
-
-
-async def on_edit(desk: Desk, press: Press) -> None:
-    """The plan in plain notation, to be read, copied and asked for anew."""
-
-    async def view() -> modals.View:
-        return edit_form.edit_view(await scenes.of_run(desk, press.target.run))
-
-    await modals.open_filled(desk, press, view)
 
 
 async def on_breakpoint(desk: Desk, press: Press) -> None:
@@ -90,9 +78,3 @@ async def on_breakpoint(desk: Desk, press: Press) -> None:
         raise Refused("unknown_run", run=target.run)
     who = await desk.slack.directory.at_the_cord(press.actor, press.team)
     await controls.set_breakpoint(desk.deps, target.run, target.step, who=who)
-
-
-def _may_approve(desk: Desk, scene: Scene, who: Member) -> bool:
-    given = {approval.actor for approval in scene.snapshot.approvals if approval.kind == "plan" and approval.digest == scene.run.digest}
-    level = scene.run.risk or Level.HIGH
-    return policy.may_approve(desk.deps.policy, who, requester=scene.run.requester, level=level, already=given) is None

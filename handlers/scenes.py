@@ -3,21 +3,35 @@
 Slack's own questions (names, channels) must not keep a card from being drawn: where Slack does not answer, ids and plain words stand in.
 """
 
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from typing import Any, TypeVar
 
 import structlog
 
 from bot import outbox, runs
+from bot.core import comparison
 from bot.core.references import sources
+from bot.core.risk import Level
+from bot.core.run import Event, Redirect, RunStatus
 from bot.core.snapshot import Post, Snapshot
 from bot.errors import Refused
 from handlers import masking
 from handlers.context import Press
 from handlers.desk import Desk
 from handlers.trouble import FAILURES
-from handlers.views import answer, audit_post, confirm_card, notes, review_card, run_card
-from handlers.views.scene import OFFER_ASK_AGAIN, OFFER_BREAKPOINT, OFFER_SHOW_STEPS, Card, Scene, message
+from handlers.views import answer, audit_post, confirm_card, held_redirect, notes, record, redirect_card, review_card, run_card
+from handlers.views.scene import (
+    OFFER_ASK,
+    OFFER_ASK_AGAIN,
+    OFFER_BREAKPOINT,
+    OFFER_CHANGE_ARGUMENTS,
+    OFFER_CHANGE_REST,
+    OFFER_REDIRECT,
+    OFFER_SHOW_STEPS,
+    Card,
+    Scene,
+    message,
+)
 
 log = structlog.get_logger()
 
@@ -25,12 +39,18 @@ Json = dict[str, Any]
 T = TypeVar("T")
 Variants = list[Json]  # one message in forms that get plainer: Slack may find the first too much
 
-OFFERS = frozenset({OFFER_BREAKPOINT, OFFER_ASK_AGAIN, OFFER_SHOW_STEPS})
+OFFERS = frozenset(
+    {OFFER_ASK, OFFER_ASK_AGAIN, OFFER_BREAKPOINT, OFFER_CHANGE_ARGUMENTS, OFFER_CHANGE_REST, OFFER_REDIRECT, OFFER_SHOW_STEPS}
+)
 
 
 async def of_run(desk: Desk, run_id: str) -> Scene:
     """The scene of a run. Raises `Refused("unknown_run")`."""
-    snapshot = await masking.masked(await runs.snapshot(desk.deps, run_id, entries=True))
+    return await staged(desk, await masking.masked(await runs.snapshot(desk.deps, run_id, entries=True)))
+
+
+async def staged(desk: Desk, snapshot: Snapshot) -> Scene:
+    """The scene of a run as it is given: it must be masked."""
     directory, policy = desk.slack.directory, desk.deps.policy
     pinging, plain = await _or_else(directory.approver_words(), ("the approvers", "the approvers"))
     return Scene(
@@ -41,12 +61,31 @@ async def of_run(desk: Desk, run_id: str) -> Scene:
         names={person: await _or_else(directory.name(person), person) for person in _people(snapshot)},
         approvers=pinging,
         approvers_plain=plain,
-        quorum=policy.quorum.get(snapshot.run.risk, 1) if snapshot.run.risk else 1,
+        quorum=policy.quorum.get(level, 1) if (level := _level(snapshot)) else 1,
         policy_name=policy.profile,
         commands=desk.slack.commands,
         links=_links(desk, snapshot),
         reach=await _reach(desk, snapshot),
+        revisions_limit=policy.limits.revisions,
+        redirects_limit=policy.limits.redirects,
+        suggestions=await _suggestions(desk, snapshot),
     )
+
+
+async def _suggestions(desk: Desk, snapshot: Snapshot) -> Mapping[str, str]:
+    """Breakpoints are suggested where somebody reads a plan before it runs."""
+    reads = snapshot.run.status is RunStatus.IN_REVIEW or snapshot.run.redirect is Redirect.REVIEW
+    found = await runs.suggestions(desk.deps, snapshot) if reads else {}
+    return {str(step): why for step, why in found.items()}
+
+
+def _level(snapshot: Snapshot) -> Level | None:
+    """What the quorum follows: the risk of the plan, or of what is asked about the new rest of a live run."""
+    proposal = snapshot.proposal
+    if proposal is None:
+        return snapshot.run.risk
+    planned = record.last(snapshot, Event.REDIRECT_PLANNED)
+    return comparison.level_of(proposal, held_redirect.asked_of(planned, proposal))
 
 
 async def _or_else(question: Awaitable[T], instead: T) -> T:
@@ -59,7 +98,9 @@ async def _or_else(question: Awaitable[T], instead: T) -> T:
 
 def _people(snapshot: Snapshot) -> set[str]:
     actors = {entry.actor for entry in snapshot.entries} | {approval.actor for approval in snapshot.approvals}
-    return {actor for actor in actors | {snapshot.run.requester} if actor not in ("clock", "pullcord", "")}
+    actors |= {revision.author for revision in snapshot.revisions} | {snapshot.run.requester}
+    actors |= {snapshot.freeze.by} if snapshot.freeze else set()
+    return {actor for actor in actors if actor not in ("clock", "pullcord", "")}
 
 
 def _links(desk: Desk, snapshot: Snapshot) -> dict[str, str]:
@@ -73,7 +114,8 @@ def _links(desk: Desk, snapshot: Snapshot) -> dict[str, str]:
 async def _reach(desk: Desk, snapshot: Snapshot) -> dict[str, int]:
     """How many people each channel has that the plan names."""
     found: dict[str, int] = {}
-    for step in snapshot.plan.steps if snapshot.plan else ():
+    plans = [plan for plan in (snapshot.plan, snapshot.proposal.plan if snapshot.proposal else None) if plan is not None]
+    for step in (step for plan in plans for step in plan.steps):
         place = step.args.get("channel")
         if isinstance(place, str) and not sources(place) and place not in found:
             people = await _or_else(_people_in(desk, place), None)
@@ -91,7 +133,7 @@ async def must_be_its_card(desk: Desk, press: Press) -> None:
     """A decision counts only on a card of the run that it names. Raises `Refused("unknown_run")` for a value from elsewhere (C067)."""
     if press.message_ts is None:
         return
-    standing = [post for post in await outbox.of_run(desk.deps, press.target.run) if post.card in ("review", "confirm")]
+    standing = [post for post in await outbox.of_run(desk.deps, press.target.run) if post.card in ("review", "redirect", "confirm")]
     if not any(post.ts == press.message_ts or post.state == "sending" for post in standing):
         raise Refused("unknown_run", run=press.target.run)
 
@@ -108,6 +150,8 @@ def _cards(scene: Scene, post: Post) -> list[Card]:
         return answer.answer_cards(scene)
     if post.card == "review":
         return [review_card.review_card(scene, offers=OFFERS, revision=data.get("revision"))]
+    if post.card == "redirect":
+        return [redirect_card.redirect_card(scene, offers=OFFERS, revision=data.get("revision"), failed=data.get("failed"))]
     if post.card == "confirm":
         filled = {"digest": data["filling"], "args": data["args"], "preview": data.get("preview")}
         return [confirm_card.confirm_card(scene, data["step"], offers=OFFERS, **filled)]

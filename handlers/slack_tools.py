@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Mapping
 from datetime import timedelta
 from typing import Any
 
-from pydantic import BaseModel, ConfigDict, Field
+from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from slack_sdk.web.async_slack_response import AsyncSlackResponse
 
 from bot.errors import ToolFailed
@@ -29,6 +29,7 @@ LOOK_BACK = timedelta(days=2)
 LOOK_AFTER_S = 2.0
 SETTLE_S = 3.0
 MOST_PAGES = 25
+PICKER: dict[str, JsonValue] = {"picker": "channel"}  # forms let people choose it
 RATE_LIMIT_TRIES = 3
 
 Json = dict[str, Any]
@@ -41,7 +42,7 @@ class _Args(BaseModel):
 class PostArgs(_Args):
     """What to say, and where."""
 
-    channel: str = Field(description="Where: the channel's name, as #name")
+    channel: str = Field(description="Where: the channel's name, as #name", json_schema_extra=PICKER)
     text: str = Field(min_length=1, max_length=12_000, description="The words; *bold* and lists work, mentions and hidden links do not")
 
 
@@ -56,14 +57,14 @@ class Posted(BaseModel):
 class ReadChannelArgs(_Args):
     """Which channel, how many of its newest messages."""
 
-    channel: str = Field(description="Which: #name, or a channel's id")
+    channel: str = Field(description="Which: #name, or a channel's id", json_schema_extra=PICKER)
     limit: int = Field(default=20, ge=1, le=200, description="How many messages, newest ones")
 
 
 class ReadThreadArgs(_Args):
     """Which thread."""
 
-    channel: str = Field(description="Where: #name, or a channel's id")
+    channel: str = Field(description="Where: #name, or a channel's id", json_schema_extra=PICKER)
     thread_ts: str = Field(pattern=r"^\d{6,}\.\d{6}$", description="The timestamp of the message that began the thread")
 
 

@@ -32,4 +32,5 @@ async def answer(deps: Deps, run_id: str) -> None:
 def _failed(snapshot: Snapshot) -> bool:
     """A run failed if a step failed for good and its rule was to stop there."""
     rules = {step.id: step.on_failure for step in snapshot.plan.steps} if snapshot.plan else {}
-    return any(step.status is StepStatus.FAILED and rules.get(step.id) != "continue" for step in snapshot.steps)
+    failed = [step.id for step in snapshot.steps if step.status is StepStatus.FAILED]
+    return any(rules.get(step, "continue") != "continue" for step in failed)  # one that a redirect left out counts no more

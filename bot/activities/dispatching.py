@@ -15,10 +15,12 @@ import structlog
 from sqlalchemy import Connection
 
 from bot import runs
-from bot.activities.steps import Ended, call, look_ahead, settle_orphan
+from bot.activities.steps import Ended, call, look_ahead, settle_orphan, still_fresh
 from bot.core.ids import StepId, short
-from bot.core.plan import Step, digest, fingerprint
+from bot.core.plan import Step, digest, fingerprint, step_fingerprint
 from bot.core.readiness import Next, Scene, decide
+from bot.core.rest import refused_calls
+from bot.core.reuse import brought, completed, done_before
 from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus, advance_step
 from bot.core.snapshot import NewPost, Snapshot
 from bot.deps import Deps
@@ -44,13 +46,13 @@ class Change:
 
 async def dispatch(deps: Deps, run_id: str, *, share: Callable[[], int]) -> None:
     """Run one segment: until the run pauses, stops or has no step left. `share()`: how many steps of it may run at once."""
-    snapshot = await runs.snapshot(deps, run_id)
+    snapshot = await runs.snapshot(deps, run_id, entries=True)
     if snapshot.run.status is RunStatus.QUEUED:
         try:
             await deps.store.write(lambda conn: door.change(conn, run_id, Event.STARTED, actor="pullcord", at=deps.now()))
-        except NotAllowed:  # paused, stopped or cancelled while it waited for its place
+        except (NotAllowed, door.Frozen):  # paused, stopped or cancelled while it waited for its place; or everything is held
             return
-        snapshot = await runs.snapshot(deps, run_id)
+        snapshot = await runs.snapshot(deps, run_id, entries=True)
     if snapshot.run.status in ACTIVE and snapshot.plan is not None:
         await Segment(deps, snapshot, share).run_through()
 
@@ -68,6 +70,8 @@ class Segment:
         self.attempts: dict[StepId, int] = {step.id: step.attempt for step in snapshot.steps}
         self.args: dict[StepId, dict[str, Any]] = {step.id: step.args or {} for step in snapshot.steps}
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
+        self.refused = refused_calls(snapshot.entries)
+        self.completed, self.brought = completed(snapshot), brought(snapshot)
         self.cut: set[str] = {s.id for s in snapshot.steps if s.observation and s.observation.cut}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
         self.cancelled: set[asyncio.Task[Ended]] = set()
@@ -144,7 +148,7 @@ class Segment:
         states, observations = self._after(self.unwritten)
         tools, catalogue = self.approved_tools, self.deps.tools.catalogue
         cut = self.cut | {each.step.id for each in self.unwritten if each.observation and each.observation.cut}
-        scene = Scene(self.run, self.plan, states, observations, self.grades, catalogue, tools, self.digest, cut)
+        scene = Scene(self.run, self.plan, states, observations, self.grades, catalogue, tools, self.digest, self.refused, cut)
         following = decide(scene, room=self.share() - len(self.tasks))
         waits = following.hold is Hold.CONFIRM and self.tasks
         return Next() if waits else following  # a confirm shows what would change: first let what runs come to its end
@@ -176,7 +180,7 @@ class Segment:
         changes += [
             Change(Event.STEP_FAILED, step=door.StepChange(id=step, error=error, finished_at=at)) for step, error in following.fails
         ]
-        changes += [self._start(step, args) for step, args in following.starts if self._locked(step, args)]
+        changes += [await self._start(step, args) for step, args in following.starts if self._locked(step, args)]
         if following.done and not self.tasks:
             changes.append(Change(Event.STEPS_DONE))
         return changes
@@ -186,7 +190,13 @@ class Segment:
         pattern = self.deps.tools.catalogue[step.tool].lock
         return not pattern or self.deps.locks.take(pattern.format_map(args), self.run.id)
 
-    def _start(self, step: Step, args: dict[str, Any]) -> Change:
+    async def _start(self, step: Step, args: dict[str, Any]) -> Change:
+        """Start the step; where this run has done the same before, and what it read is as it was, its result stands in (P5)."""
+        fingerprint = step_fingerprint(step.tool, args, self.approved_tools.get(step.tool, ""))
+        done = done_before(self.completed, fingerprint, revision=self.brought.get(step.id, 0))
+        if done and done.observation and await still_fresh(self.deps, self.run.id, step, args, done.observation):
+            kept = door.StepChange(id=step.id, args=args, finished_at=self.deps.now(), observation=done.observation)
+            return Change(Event.STEP_KEPT, {"kept_from": done.id}, kept)
         change = door.StepChange(id=step.id, attempt=self.attempts[step.id] + 1, args=args, started_at=self.deps.now())
         return Change(Event.STEP_STARTED, step=change)
 
@@ -235,7 +245,7 @@ class Segment:
         applied: list[Change] = []
         run = None
         for change in changes:
-            guard = self._still_approved if change.event is Event.STEP_STARTED else None
+            guard = self._still_approved if change.event in (Event.STEP_STARTED, Event.STEP_KEPT) else None
             try:
                 run = door.change(
                     conn,

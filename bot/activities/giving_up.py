@@ -3,6 +3,7 @@
 import structlog
 from sqlalchemy import Connection
 
+from bot.changing import is_being_planned
 from bot.core.audit import audit_post
 from bot.core.run import Event, NotAllowed, Run, RunStatus, StepStatus
 from bot.core.snapshot import Answer, NewPost
@@ -38,6 +39,8 @@ def _end(conn: Connection, deps: Deps, run: Run) -> None:
         post = NewPost(run=run.id, card="answer", key=f"{run.id}:answer", channel=run.channel)
         tell = [post, *audit_post(deps.audit_place, run.id, Event.ANSWERED_FAILED)]
         door.change(conn, run.id, Event.ANSWERED_FAILED, actor="pullcord", at=at, data={"error": SAYS}, tell=tell)
+    elif is_being_planned(run):
+        door.change(conn, run.id, Event.REDIRECT_FAILED, actor="pullcord", at=at, data={"faults": [SAYS], "deadline": None})
     elif run.status in (RunStatus.QUEUED, RunStatus.RUNNING):
         told = audit_post(deps.audit_place, run.id, Event.PAUSE_ASKED)
         paused = door.change(conn, run.id, Event.PAUSE_ASKED, actor="pullcord", at=at, data={"error": SAYS}, tell=told)

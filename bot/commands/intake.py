@@ -5,6 +5,7 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from bot import runs as runs_now
 from bot.core import policy
 from bot.core.audit import audit_post
 from bot.core.ids import new_run_id
@@ -39,6 +40,8 @@ async def open_run(
         raise Refused("ask_too_long", length=len(text), limit=LONGEST_ASK)
     if no := policy.may_ask(deps.policy, who):
         raise Refused(no, did="ask")
+    if (freeze := await runs_now.frozen(deps)) is not None:
+        raise Refused("frozen", did="ask", words=text, **freeze.model_dump())
     at = deps.now()
     run = Run(
         id=deps.new_run_id(),

@@ -1,58 +1,90 @@
 """A reply in a run's thread. Whatever it is, it has a visible outcome.
 
-This version knows the whole-message words `pause`, `resume`, `stop` and `status`, and the answer to the planner's question.
-Anything else said while a run is live is answered with what can be done; nothing about the run changes by it.
+What needs nobody to make it out (a control word, one of the exact forms, a question, thanks) is acted on at once. Anything else is stored
+and made out in the background (`activities.hearing`), by a cheap model or by rules; a listener never waits for that.
 """
-
-from dataclasses import dataclass, field
-from typing import Any, Literal
 
 from sqlalchemy import Connection
 
 from bot.core import policy
+from bot.core.drafts import Reply
+from bot.core.replies import sure
 from bot.core.run import Event, Hold, Run, RunStatus
 from bot.core.words import control_word
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.store import door, runs
-
-Kind = Literal["status", "control", "answered", "not_understood", "late"]
-
-
-@dataclass(frozen=True)
-class Outcome:
-    """What became of a reply; the Slack side says it. For `control`, `facts["word"]` is the command that the reply means."""
-
-    kind: Kind
-    facts: dict[str, Any] = field(default_factory=dict)
+from bot.outcomes import Outcome, take
+from bot.store import door, replies, runs
 
 
 async def reply(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: str) -> Outcome:
-    """Read one reply. Raises `Refused` if it is an answer by somebody who was not asked."""
-    run = await deps.store.read(lambda conn: runs.get(conn, run_id))
+    """Read one reply. Raises `Refused` if it wants what this person may not do, or answers a question that they were not asked.
+
+    `control` and `withdraw` are left to the caller, who has the commands for them. A reply that was heard before is `known`.
+    """
     word = control_word(text)
-    if word == "status":
-        return Outcome("status")
     if word:
-        return Outcome("control", {"word": word})
+        return Outcome("status") if word == "status" else Outcome("control", {"word": word})
+    said = Reply(ts=ts, actor=who.id, text=text)
+    outcome = await deps.store.write(lambda conn: _hear(conn, deps, runs.get(conn, run_id), said, who))
+    if outcome.kind == "heard":
+        deps.unheard.add(run_id)
+        deps.bell.ring(run_id)
+    return outcome
+
+
+def _hear(conn: Connection, deps: Deps, run: Run, said: Reply, who: policy.Member) -> Outcome:
     if run.status is RunStatus.PLANNING and run.reason is Hold.QUESTION:
-        await answer_question(deps, run_id, text=text, who=who)
+        _answer(conn, deps, run, said.text, who)
         return Outcome("answered")
+    plan = runs.revision(conn, run.id, run.proposed or run.revision)[0] if run.revision else None
+    kind = sure(said.text, plan, tools=deps.tools.catalogue)
+    if kind == "withdraw":
+        return Outcome("withdraw")
+    if kind == "control":  # a wish like "please stop", which is no command
+        kind = None
+    if kind in (None, "change") and (no := _may_change(deps, run, who)):
+        if kind == "change":
+            raise Refused(no, run=run.id, did="change", words=said.text)
+        kind = "chatter"
+    if kind == "change" and replies.waiting(conn, run.id):
+        kind = None  # what was said before is still being made out, and replies are taken in their order
+    if not replies.heard(conn, run.id, said, at=deps.now(), kind=kind):
+        return Outcome("known")
+    return take(conn, deps, run, said, kind, who=who) if kind is not None else Outcome("heard")
+
+
+def _may_change(deps: Deps, run: Run, who: policy.Member) -> str | None:
+    """Why this person's wish for a change does not count, or None."""
     if run.is_final:
-        return Outcome("late", {"ts": ts})
-    return Outcome("not_understood", {"ts": ts, "text": text})
+        return policy.may_ask(deps.policy, who)
+    return policy.may_redirect(deps.policy, who, requester=run.requester)
 
 
 async def answer_question(deps: Deps, run_id: str, *, text: str, who: policy.Member) -> Run:
     """The requester (or an approver) answers the planner's question; planning goes on with it."""
+    return await deps.store.write(lambda conn: _answer(conn, deps, runs.get(conn, run_id), text, who))
 
-    def work(conn: Connection) -> Run:
-        run = runs.get(conn, run_id)
-        if no := policy.may_decide(deps.policy, who, requester=run.requester):
-            raise Refused(no, run=run_id, did="answer")
-        if run.status is not RunStatus.PLANNING or run.reason is not Hold.QUESTION:
-            raise Refused("moved_on", run=run_id, did="answer")
-        data = {"answer": text, "deadline": None}
-        return door.change(conn, run_id, Event.QUESTION_ANSWERED, actor=who.id, at=deps.now(), data=data)
 
-    return await deps.store.write(work)
+def _answer(conn: Connection, deps: Deps, run: Run, text: str, who: policy.Member) -> Run:
+    if no := policy.may_decide(deps.policy, who, requester=run.requester):
+        raise Refused(no, run=run.id, did="answer")
+    if run.status is not RunStatus.PLANNING or run.reason is not Hold.QUESTION:
+        raise Refused("moved_on", run=run.id, did="answer")
+    data = {"answer": text, "deadline": None}
+    return door.change(conn, run.id, Event.QUESTION_ANSWERED, actor=who.id, at=deps.now(), data=data)
+
+
+async def changed(deps: Deps, run_id: str, *, ts: str, text: str | None, who: policy.Member) -> None:
+    """A reply that nobody has made out yet was edited, or (`text` None) deleted by its author: only the new words are read, or none."""
+
+    def work(conn: Connection) -> None:
+        waiting = next((reply for reply in replies.waiting(conn, run_id) if reply.ts == ts and reply.actor == who.id), None)
+        if waiting is None:
+            return
+        if text is None or not text.strip():
+            replies.made_out(conn, run_id, ts, "gone")
+        else:
+            replies.edited(conn, run_id, ts, text)
+
+    await deps.store.write(work)

@@ -1,75 +1,117 @@
-"""People decide on a plan: approve, cancel, or say nothing until it expires.
+"""People decide on a plan: approve, ask for changes, cancel, or say nothing until it expires. The same for the new rest of a live run.
 
 An approval names the digest of one revision. Everything that could make a click mean something else than what was shown (another revision,
 an expired card, a changed tool, somebody else's decision a moment ago) is looked at inside the transaction that records it.
 """
 
+from dataclasses import dataclass
 from datetime import datetime
 from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
-from bot.core import policy
+from bot.changing import must_take_changes, take_changes
+from bot.core import policy, rest
 from bot.core.audit import audit_post
+from bot.core.comparison import asked
 from bot.core.completeness import is_complete
-from bot.core.ids import Digest
+from bot.core.ids import StepId
 from bot.core.plan import Plan
 from bot.core.risk import Level
-from bot.core.run import TRANSITIONS, Event, NotAllowed, Run, RunStatus
-from bot.core.snapshot import Approval, NewPost
+from bot.core.run import TRANSITIONS, Event, NotAllowed, Redirect, Run, RunStatus, StepStatus
+from bot.core.snapshot import Approval, NewPost, Revision
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.proposing import PLANNER, adopt, level_asked, standing
 from bot.store import audit, door, runs
 
 
 async def approve(deps: Deps, run_id: str, revision: int, *, who: policy.Member, received_at: datetime, opened_all: bool = False) -> Run:
-    """One yes to that revision; the last one that the quorum needs queues the run. Raises `Refused` with what stands in the way.
+    """One yes to that revision; the last one that the quorum needs queues the run, or puts the new rest of a live run into force.
 
-    `received_at` judges expiry: a click made in time counts, however long it took to get here (C019).
-    `opened_all`: this person has opened every page of the full review, which a plan too long for its card needs (P2).
+    Raises `Refused` with what stands in the way. `received_at` judges expiry: a click made in time counts, however long it took to get
+    here (C019). `opened_all`: this person has opened every page of the full review, which a plan too long for its card needs (P2).
     """
     return await deps.store.write(lambda conn: _approve(conn, deps, run_id, revision, who, received_at, opened_all))
 
 
+@dataclass(frozen=True)
+class _Waiting:
+    """What a yes is about: the revision, the steps that are asked (None: the whole plan), the risk, who said yes already."""
+
+    new: Revision
+    asked: tuple[StepId, ...] | None
+    level: Level
+    already: frozenset[str]
+
+
 def _approve(conn: Connection, deps: Deps, run_id: str, revision: int, who: policy.Member, received_at: datetime, opened_all: bool) -> Run:
     run = runs.get(conn, run_id)
-    given = [approval for approval in runs.approvals(conn, run_id) if approval.kind == "plan"]
-    _must_be_open(conn, run, revision, who, received_at, given)
-    plan, _, tool_digests = runs.revision(conn, run_id, revision)
-    digest = run.digest or Digest("")
-    changed = [name for name, value in tool_digests.items() if deps.tools.digests().get(name) != value]
-    if changed:
-        raise Refused("tool_changed", run=run_id, tools=changed, revision=revision)
-    already = {approval.actor for approval in given if approval.digest == digest}
-    level = run.risk or Level.HIGH
-    if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already):
-        raise Refused(no, run=run_id, revision=revision, did="approve", risk=level.value, until=run.deadline)
-    _must_be_seen(plan, run, revision, opened_all)
-    needed = deps.policy.quorum.get(level, 1)
-    last = len(already) + 1 >= needed
-    approval = Approval(actor=who.id, revision=revision, digest=digest, at=received_at)
-    runs.add_approval(conn, run_id, approval)
-    data: dict[str, Any] = {"revision": revision, "digest": digest, "count": len(already) + 1, "needed": needed}
-    if last:
-        data |= {"approved": digest, "deadline": None}
-    event = Event.APPROVED if last else Event.APPROVAL_GIVEN
+    waiting = _must_be_allowed(conn, deps, run, revision, who, received_at)
+    new = waiting.new
+    _must_be_seen(new.plan, run, revision, opened_all)
+    count, needed = len(waiting.already) + 1, deps.policy.quorum.get(waiting.level, 1)
+    runs.add_approval(conn, run_id, Approval(actor=who.id, revision=revision, digest=new.digest, at=received_at))
+    if count >= needed and waiting.asked is not None:
+        return adopt(conn, deps, run, new, actor=who.id, asked=waiting.asked)
+    data: dict[str, Any] = {"revision": revision, "digest": new.digest, "count": count, "needed": needed}
+    if count >= needed:
+        data |= {"approved": new.digest, "deadline": None}
+    event = Event.APPROVED if count >= needed else Event.APPROVAL_GIVEN
     tell = audit_post(deps.audit_place, run_id, event)
     return door.change(conn, run_id, event, actor=who.id, at=deps.now(), data=data, tell=tell)
 
 
-def _must_be_open(conn: Connection, run: Run, revision: int, who: policy.Member, received_at: datetime, given: list[Approval]) -> None:
-    """Raise the refusal that fits when this revision no longer waits for anybody."""
-    facts: dict[str, Any] = {"run": run.id, "revision": revision, "current": run.revision, "status": run.status, "did": "approve"}
-    if revision != run.revision:
+def _must_be_allowed(conn: Connection, deps: Deps, run: Run, revision: int, who: policy.Member, received_at: datetime) -> _Waiting:
+    """What this person may say yes to; raises the refusal that fits when they may not, or when it is too late."""
+    given = [approval for approval in runs.approvals(conn, run.id) if approval.kind == "plan"]
+    found = next((one for one in runs.revisions(conn, run.id) if one.revision == revision), None)
+    new = _must_be_open(run, found, revision, who, received_at, given, conn)
+    changed = [name for name, value in new.tool_digests.items() if deps.tools.digests().get(name) != value]
+    if changed:
+        raise Refused("tool_changed", run=run.id, tools=changed, revision=revision)
+    already = frozenset(approval.actor for approval in given if approval.digest == new.digest)
+    must = _asked(conn, deps, run, new)
+    level = level_asked(new, must) if must is not None else new.risk
+    makers = _makers(conn, run, new, level)
+    if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already, editors=makers):
+        raise Refused(no, run=run.id, revision=revision, did="approve", risk=level.value, until=run.deadline)
+    return _Waiting(new, must, level, already)
+
+
+def _asked(conn: Connection, deps: Deps, run: Run, new: Revision) -> tuple[StepId, ...] | None:
+    """The steps that a yes to the new rest of a live run is about; None where the whole plan waits."""
+    if run.redirect is None:
+        return None
+    done = [state.id for state in runs.steps(conn, run.id) if state.status not in (StepStatus.PENDING, StepStatus.FAILED)]
+    return asked(standing(conn, run), new, deps.tools.catalogue, done=done)
+
+
+def _makers(conn: Connection, run: Run, new: Revision, level: Level) -> set[str]:
+    """Who made this revision by hand, and (for what is high) whose reply it follows: they do not also approve it."""
+    makers = {new.author} - {PLANNER}
+    if run.redirect is not None and level is Level.HIGH:
+        makers |= {reply.actor for reply in rest.opened(audit.entries(conn, run.id)).replies}
+    return makers
+
+
+def _must_be_open(
+    run: Run, new: Revision | None, revision: int, who: policy.Member, received_at: datetime, given: list[Approval], conn: Connection
+) -> Revision:
+    """The revision, if it waits for people; else raises the refusal that fits."""
+    current = run.proposed or run.revision
+    facts: dict[str, Any] = {"run": run.id, "revision": revision, "current": current, "status": run.status, "did": "approve"}
+    waits = run.status is RunStatus.IN_REVIEW or run.redirect is Redirect.REVIEW
+    if new is None or revision != current or (run.redirect is not None and not waits):
         raise Refused("stale", **facts)
-    mine = next((approval for approval in given if approval.actor == who.id and approval.digest == run.digest), None)
-    if run.status is RunStatus.IN_REVIEW:
+    mine = next((approval for approval in given if approval.actor == who.id and approval.digest == new.digest), None)
+    if waits:
         if run.deadline is not None and received_at > run.deadline:
             raise Refused("expired", at=run.deadline, **facts)
         if mine is not None:
             raise Refused("quorum", at=mine.at, **facts)
-        return
+        return new
     if run.status in (RunStatus.CANCELLED, RunStatus.EXPIRED):
         entry = next((entry for entry in reversed(audit.entries(conn, run.id)) if entry.event == run.status.value), None)
         kind = "expired" if run.status is RunStatus.EXPIRED else "late_cancelled"
@@ -84,6 +126,33 @@ def _must_be_open(conn: Connection, run: Run, revision: int, who: policy.Member,
 def _must_be_seen(plan: Plan, run: Run, revision: int, opened_all: bool) -> None:
     if not opened_all and not is_complete(plan):
         raise Refused("open_first", run=run.id, revision=revision)
+
+
+async def may_approve(deps: Deps, run_id: str, revision: int, *, who: policy.Member) -> bool:
+    """Would this person's yes to that revision count now, if they have seen all of it? For forms; the yes itself asks anew."""
+
+    def look(conn: Connection) -> bool:
+        try:
+            _must_be_allowed(conn, deps, runs.get(conn, run_id), revision, who, deps.now())
+        except Refused:
+            return False
+        return True
+
+    return await deps.store.read(look)
+
+
+async def ask_changes(deps: Deps, run_id: str, revision: int, *, words: str, who: policy.Member) -> Run:
+    """The planner makes another revision by these words; until it is there, nothing can be approved.
+
+    Raises `Refused`: `no_revisions_left` once the planner has made as many as the policy allows, with the words, so that none are lost.
+    """
+
+    return await deps.store.write(lambda conn: take_changes(conn, deps, runs.get(conn, run_id), revision, words=words, who=who))
+
+
+async def may_ask_changes(deps: Deps, run_id: str, revision: int, *, who: policy.Member) -> None:
+    """Raise what `ask_changes` would raise now, so that nobody is asked for words that could only be turned down."""
+    await deps.store.read(lambda conn: must_take_changes(conn, deps, runs.get(conn, run_id), revision, who))
 
 
 async def cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.Member, reason: str) -> Run:

@@ -11,7 +11,7 @@ from pydantic import BaseModel, ConfigDict
 
 from bot.core.catalogue import Catalogue, Effect
 from bot.core.ids import Digest, StepId
-from bot.core.plan import Plan, Step
+from bot.core.plan import Plan, Step, dependents
 from bot.core.references import sources
 from bot.core.risk import Level, Mode, highest
 from bot.core.snapshot import Revision
@@ -43,7 +43,7 @@ class Comparison(BaseModel):
 def compare(old: Plan, new: Plan) -> Comparison:
     """What the new plan keeps of the old one. Pure, and safe on any two plans."""
     before = {step.id: step for step in old.steps}
-    altered = {step.id for step in new.steps if step.id in before and changes(before[step.id], step)}
+    altered = {step.id for step in new.steps if step.id in before and changes(before[step.id], step, both=(old, new))}
     added = {step.id for step in new.steps if step.id not in before}
     reached = altered | added
     while more := {step.id for step in new.steps if step.id not in reached and reached.intersection(sources(step.args))}:
@@ -56,8 +56,12 @@ def compare(old: Plan, new: Plan) -> Comparison:
     )
 
 
-def changes(before: Step, after: Step) -> dict[str, tuple[Any, Any]]:
-    """What differs between two forms of one step, by field: `args.NAME`, `tool`, `needs`, `breakpoint`…; purposes do not count."""
+def changes(before: Step, after: Step, *, both: tuple[Plan, Plan] | None = None) -> dict[str, tuple[Any, Any]]:
+    """What differs between two forms of one step, by field: `args.NAME`, `tool`, `needs`, `breakpoint`…; purposes do not count.
+
+    `both`: the plans that they stand in. Then `needs` differs only if the step comes before or after other steps that both plans have: a
+    step that waited for one that is gone, and now waits for what that one waited for, runs in the same order as before.
+    """
     found: dict[str, tuple[Any, Any]] = {}
     for name in ABOUT_THE_CALL:
         if name != "args" and getattr(before, name) != getattr(after, name):
@@ -65,11 +69,17 @@ def changes(before: Step, after: Step) -> dict[str, tuple[Any, Any]]:
     for name in dict.fromkeys((*before.args, *after.args)):
         if before.args.get(name) != after.args.get(name) or (name in before.args) != (name in after.args):
             found[f"args.{name}"] = before.args.get(name), after.args.get(name)
-    if set(before.needs) != set(after.needs):
+    if set(before.needs) != set(after.needs) and (both is None or _order(both, before.id, 0) != _order(both, after.id, 1)):
         found["needs"] = before.needs, after.needs
     if before.breakpoint and not after.breakpoint:  # one more place to stop needs nobody's yes; one less does
         found["breakpoint"] = True, False
     return found
+
+
+def _order(both: tuple[Plan, Plan], step: str, which: int) -> set[str]:
+    """The steps that come before this one, of those that both plans have."""
+    common = {one.id for one in both[0].steps} & {one.id for one in both[1].steps}
+    return {one.id for one in both[which].steps if one.id in common and any(later.id == step for later in dependents(both[which], one.id))}
 
 
 def asked(old: Revision, new: Revision, catalogue: Catalogue, *, done: Collection[str] = ()) -> tuple[StepId, ...]:
@@ -79,7 +89,9 @@ def asked(old: Revision, new: Revision, catalogue: Catalogue, *, done: Collectio
     """
     differs = compare(old.plan, new.plan)
     fresh = {*differs.added, *differs.changed, *_riskier(old, new), *_redefined(old.tool_digests, new)}
-    return tuple(step.id for step in new.plan.steps if step.id in fresh and step.id not in done and not _runs_by_itself(step, new, catalogue))
+    return tuple(
+        step.id for step in new.plan.steps if step.id in fresh and step.id not in done and not _runs_by_itself(step, new, catalogue)
+    )
 
 
 def _riskier(old: Revision, new: Revision) -> set[StepId]:

@@ -167,7 +167,12 @@ def may_freeze(policy: Policy, member: Member) -> str | None:
 
 def _among(policy: Policy, who: Collection[str], member: Member, *, requester: str) -> str | None:
     """None if the member is meant by one of these entries."""
-    words = {"anyone": True, "requester": member.id == requester, "approvers": _is_approver(policy, member), "admins": _is_admin(policy, member)}
+    words = {
+        "anyone": True,
+        "requester": member.id == requester,
+        "approvers": _is_approver(policy, member),
+        "admins": _is_admin(policy, member),
+    }
     meant = any(words.get(entry, entry in member.listed) for entry in who)
     return None if meant else "not_allowed"
 

@@ -225,7 +225,7 @@ timers:
 
 limits: {steps: 50, rounds: 2, revisions: 3, redirects: 5}    # of one plan, of planning, of one review, of one run
 
-# Who may do what with the cord: people, groups, and the words anyone, requester, approvers, admins (of the workspace, or named under admins).
+# Who may do what with the cord: people, groups, and the words anyone, requester, approvers, admins (of the workspace, unless named here).
 # cord: {pull: [anyone], let_go: [requester, approvers], redirect: [requester, approvers], freeze: [admins]}
 """
 
@@ -344,7 +344,14 @@ def _say(path: tuple[Any, ...], detail: Mapping[str, Any]) -> tuple[str, str]:
 
 def _keys(path: tuple[Any, ...]) -> list[str]:
     """The keys that are known at this place of the file."""
-    kinds: Mapping[str, type[BaseModel]] = {"places": Places, "tools": ToolRule, "rules": Rule, "timers": Timer, "limits": Limits, "cord": Cord}
+    kinds: Mapping[str, type[BaseModel]] = {
+        "places": Places,
+        "tools": ToolRule,
+        "rules": Rule,
+        "timers": Timer,
+        "limits": Limits,
+        "cord": Cord,
+    }
     return list((kinds[str(path[0])] if path else Policy).model_fields)
 
 

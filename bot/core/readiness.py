@@ -11,6 +11,7 @@ from bot.core.catalogue import Catalogue, Effect, ToolSpec
 from bot.core.ids import Digest, StepId, short
 from bot.core.plan import Plan, Step, fingerprint, ready
 from bot.core.references import Unresolved, fill, sources
+from bot.core.rest import RefusedCall, refusal_of
 from bot.core.risk import Grade
 from bot.core.run import Hold, Run, StepStatus
 from bot.core.validation import check_args
@@ -45,6 +46,7 @@ class Scene:
     catalogue: Catalogue
     approved_tools: Mapping[str, Digest]  # definitions as they were when the plan was graded
     digest: Digest  # of the plan that is stored
+    refused: Collection[RefusedCall] = ()  # calls that somebody said no to, in this run
     cut: Collection[str] = ()  # steps whose observation is only the beginning of what they returned
 
 
@@ -120,7 +122,8 @@ def filled(scene: Scene, step: Step) -> dict[str, Any] | str:
         args: dict[str, Any] = fill(step.args, scene.observations)
     except Unresolved as fault:
         return str(fault)
-    return _fault(spec, args) or args
+    no = refusal_of(step.tool, args, scene.refused)
+    return no.says() if no is not None else _fault(spec, args) or args
 
 
 def _fault(spec: ToolSpec, args: dict[str, Any]) -> str | None:

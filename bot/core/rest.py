@@ -34,9 +34,21 @@ def opened(entries: Iterable[Entry]) -> Opened:
             replies, since, proposed = [], 0, None
         elif entry.event == Event.REDIRECT_ASKED and entry.data.get("how") == "reply":
             replies.append(Reply(ts=entry.data.get("ts", ""), actor=entry.actor, text=entry.data["text"]))
+        elif entry.event == Event.REDIRECT_ASKED and entry.data.get("how") in ("edited", "gone"):
+            replies = _corrected(replies, entry)
+            since, proposed = 0, None
+        elif entry.event == Event.REDIRECT_FAILED:  # what cannot be done is not tried again with the next wish
+            replies = replies[:since]
         elif entry.event == Event.REDIRECT_PLANNED:
             since, proposed = len(replies), entry.data["proposed"]
     return Opened(tuple(replies), since, proposed)
+
+
+def _corrected(replies: list[Reply], entry: Entry) -> list[Reply]:
+    """The replies after one of them was edited, or deleted: what was planned by them is planned again."""
+    text = entry.data["text"]
+    changed = [reply.model_copy(update={"text": text}) if reply.ts == entry.data["ts"] else reply for reply in replies]
+    return [reply for reply in changed if reply.text]
 
 
 def used(entries: Iterable[Entry]) -> int:

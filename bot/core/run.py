@@ -141,6 +141,7 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.QUEUED, E.PAUSE_ASKED): S.PAUSED,
     (S.QUEUED, E.STOP_ASKED): S.STOPPED,
     (S.QUEUED, E.REDIRECT_ASKED): S.PAUSED,
+    (S.QUEUED, E.FROZEN): S.PAUSED,
     (S.QUEUED, E.BREAKPOINT_SET): S.QUEUED,
     (S.RUNNING, E.STEP_STARTED): S.RUNNING,
     (S.RUNNING, E.STEP_KEPT): S.RUNNING,
@@ -162,13 +163,14 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.PAUSING, E.BREAKPOINT_SET): S.PAUSING,
     (S.PAUSED, E.PAUSE_ASKED): S.PAUSED,
     (S.PAUSED, E.REDIRECT_ASKED): S.PAUSED,
+    (S.PAUSED, E.ATTEMPTED): S.PAUSED,  # one round of planning the rest
     (S.PAUSED, E.REDIRECT_PLANNED): S.PAUSED,
     (S.PAUSED, E.REDIRECT_FAILED): S.PAUSED,
     (S.PAUSED, E.APPROVAL_GIVEN): S.PAUSED,
     (S.PAUSED, E.REDIRECTED): S.RUNNING,
     (S.PAUSED, E.WITHDRAWN): S.RUNNING,
     (S.PAUSED, E.FROZEN): S.PAUSED,
-    (S.PAUSED, E.THAWED): S.RUNNING,
+    (S.PAUSED, E.THAWED): S.QUEUED,  # all at once would be more than the pool holds
     (S.PAUSED, E.RESUMED): S.RUNNING,
     (S.PAUSED, E.CONTINUED): S.RUNNING,
     (S.PAUSED, E.CONFIRMED): S.RUNNING,
@@ -339,8 +341,8 @@ def fits(run: Run, event: Event) -> bool:
     """Does the event, if the table has it at all in this state, belong to what the run waits for?"""
     if event in WHILE_REDIRECT and run.redirect not in WHILE_REDIRECT[event]:
         return False
-    if event is E.APPROVAL_GIVEN and run.status is S.PAUSED:
-        return run.redirect is Redirect.REVIEW
+    if run.status is S.PAUSED and event in (E.APPROVAL_GIVEN, E.ATTEMPTED):
+        return run.redirect is (Redirect.REVIEW if event is E.APPROVAL_GIVEN else Redirect.PLANNING)
     if run.status in (S.PAUSING, S.PAUSED) and run.reason in _NEEDLESS.get(event, ()):
         return False
     if event is E.PLAN_KEPT:
@@ -363,12 +365,8 @@ def _redirect(event: Event, to: RunStatus) -> dict[str, Any]:
 
 def _hold(run: Run, event: Event, to: RunStatus, data: Mapping[str, Any]) -> dict[str, Any]:
     """Status, reason, held step and passed holds after the event; `run` already has what the event carries."""
-    if event is E.PAUSE_ASKED:
-        return {"reason": H.PERSON, "held_step": None, "deadline": run.deadline if run.redirect else None}
-    if event is E.FROZEN:
-        return {"reason": H.FREEZE, "held_step": None}
-    if event is E.REDIRECT_ASKED:
-        return {"deadline": None} if run.reason in STANDS_BY_ITSELF else {"deadline": None, "reason": H.REDIRECT, "held_step": None}
+    if event in _BRAKES:
+        return _brake(run, event)
     if event in (E.REDIRECTED, E.WITHDRAWN) and run.reason in STANDS_BY_ITSELF:
         return {"status": run.status, "deadline": None}  # adopted or not: who holds the run has not let go
     if event is E.QUESTION_ASKED:
@@ -377,11 +375,22 @@ def _hold(run: Run, event: Event, to: RunStatus, data: Mapping[str, Any]) -> dic
         return {"reason": Hold(data["reason"]), "held_step": data.get("step")}
     if to is S.PAUSING or to is S.PAUSED:
         return {}
-    let_go = [data["passes"]] if data.get("passes") else []
-    passed = (*run.passed, *let_go)
-    if to is S.RUNNING and run.redirect is not None and run.status in (S.PAUSING, S.PAUSED):
+    passed = (*run.passed, *([data["passes"]] if data.get("passes") else []))
+    if to in (S.RUNNING, S.QUEUED) and run.redirect is not None and run.status in (S.PAUSING, S.PAUSED):
         return {"status": run.status, "reason": H.REDIRECT, "held_step": None, "passed": passed, "deadline": run.deadline}
     return {"reason": None, "held_step": None, "passed": passed}
+
+
+_BRAKES = frozenset({E.PAUSE_ASKED, E.FROZEN, E.REDIRECT_ASKED})
+
+
+def _brake(run: Run, event: Event) -> dict[str, Any]:
+    """Why the run stands once this brake is pulled. What a redirect waits for goes on waiting; any other deadline ends with its hold."""
+    deadline = None if event is E.REDIRECT_ASKED or run.redirect is None else run.deadline
+    if event is E.REDIRECT_ASKED and run.reason in STANDS_BY_ITSELF:
+        return {"deadline": deadline}
+    reason = {E.PAUSE_ASKED: H.PERSON, E.FROZEN: H.FREEZE}.get(event, H.REDIRECT)
+    return {"reason": reason, "held_step": None, "deadline": deadline}
 
 
 def advance_step(status: StepStatus, event: Event) -> StepStatus:

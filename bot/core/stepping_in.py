@@ -11,7 +11,13 @@ RUNS = 10  # how many of the last runs are looked at
 OFTEN = 3  # in so many of them people must have stepped in ...
 SHARE = 0.5  # ... and in this part of them
 
-SAID = {"pause_asked": "paused", "stop_asked": "stopped", "breakpoint_set": "held by a breakpoint", "revised": "edited", "redirect_asked": "changed"}
+SAID = {
+    "pause_asked": "paused",
+    "stop_asked": "stopped",
+    "breakpoint_set": "held by a breakpoint",
+    "revised": "edited",
+    "redirect_asked": "changed",
+}
 
 
 class Habit(BaseModel):

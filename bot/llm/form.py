@@ -5,7 +5,7 @@ Dependencies are implied by references; `after` adds those that only order impli
 that it cannot be done with these tools. What is read is not yet allowed: `bot.core.validation` is stricter and has the last word.
 """
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import Annotated, Any, Literal, Union
 
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError, WithJsonSchema, create_model
@@ -78,13 +78,16 @@ class CannotReply(Shape):
 
 
 class Form:
-    """The form for one catalogue. Building it costs a few milliseconds; it holds no state."""
+    """The form for one catalogue. Building it costs a few milliseconds; it holds no state.
 
-    def __init__(self, catalogue: Catalogue) -> None:
-        self._catalogue = catalogue
+    `fixed`: steps that references may name although the reply does not bring them; a plan beside such steps may be empty.
+    """
+
+    def __init__(self, catalogue: Catalogue, *, fixed: Collection[Step] = ()) -> None:
+        self._catalogue, self._fixed = catalogue, tuple(fixed)
         self._arguments = {name: schemas.arguments(spec.args_schema) for name, spec in catalogue.items()}
         kinds = [_step_model(spec, self._arguments[spec.name], number) for number, spec in enumerate(catalogue.values())]
-        self._plan = _plan_model(kinds)
+        self._plan = _plan_model(kinds, fewest=0 if fixed else 1)
         alternatives: Any = Union[self._plan, QuestionReply, CannotReply]  # noqa: UP007  # built at run time
         reply = create_model("Reply", __base__=Shape, reply=(alternatives, ...))
         self.schema: dict[str, Any] = _bare(reply.model_json_schema(by_alias=True))
@@ -129,7 +132,9 @@ class Form:
             plan = self._as_plan(inner["plan"])
         except (ValidationError, KeyError, TypeError, AttributeError):
             return tuple(details)
-        found = validate(plan, self._catalogue, max_steps=MOST_STEPS)
+        beside = [step for step in self._fixed if step.id not in {new.id for new in plan.steps}]
+        whole = plan.model_copy(update={"steps": (*beside, *plan.steps)})
+        found = validate(whole, self._catalogue, max_steps=MOST_STEPS + len(beside))
         rest = [fault for fault in details if not (fault.field or "").startswith(("args", "tool"))]
         return tuple(found + rest) or tuple(details)
 
@@ -156,9 +161,9 @@ def _step_model(spec: ToolSpec, given: Mapping[str, schemas.Schema], number: int
     )
 
 
-def _plan_model(kinds: list[type[BaseModel]]) -> type[BaseModel]:
+def _plan_model(kinds: list[type[BaseModel]], *, fewest: int) -> type[BaseModel]:
     step: Any = Annotated[Union[tuple(kinds)], Field(discriminator="tool")] if len(kinds) > 1 else kinds[0]  # noqa: UP007
-    steps = Annotated[list[step], Field(min_length=1, max_length=MOST_STEPS)]
+    steps = Annotated[list[step], Field(min_length=fewest, max_length=MOST_STEPS)]
     plan = create_model("Planned", __base__=Shape, goal=(_text(GOAL), ...), steps=(steps, ...))
     return create_model("PlanReply", __base__=Shape, plan=(plan, ...))
 

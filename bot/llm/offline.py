@@ -1,4 +1,4 @@
-"""Planning without a model: plain notation as it is, and everyday phrases read by rules (`bot.llm.everyday`).
+"""Planning without a model: plain notation as it is, and everyday phrases read by rules (`bot.llm.everyday`). Changes: see `following`.
 
 It never guesses. One part that is not understood means no plan; every part is then given back with what was understood, the closest tools,
 and an ask that would work (it was tried). The same ask gives the same draft, whatever happened before.
@@ -19,6 +19,7 @@ from bot.llm.everyday.clauses import ADDRESS, bare, split, split_weakly, tidy
 from bot.llm.everyday.closest import closest
 from bot.llm.everyday.places import CHANNEL, is_path
 from bot.llm.everyday.scene import TEXTS, NotRead, Scene
+from bot.llm.following import follow
 
 GOAL_LIMIT = 230
 ASK_LIMIT = 4000  # characters; longer asks are not everyday phrases
@@ -38,6 +39,8 @@ class OfflinePlanner:
 
     async def draft(self, brief: Brief) -> Draft:
         """A plan, or what was not understood, part by part. Never raises for what a person wrote."""
+        if brief.rest is not None or (brief.current is not None and brief.changes):
+            return follow(brief)
         if notation.looks_like(brief.ask):
             return _from_notation(brief)
         return _from_phrases(brief)

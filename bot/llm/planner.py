@@ -1,5 +1,7 @@
 """Planning with a model: the ask and the catalogue go in as text, one reply in the planner's form comes out. No tools, no memory.
 
+A first plan, another revision of one under review, or the rest of a live run again: `revising` says what more is told of the plan there is.
+
 The reply is read leniently as text and strictly as a form. Whatever is wrong becomes faults in the draft, with the raw text, and the next
 round is told them as facts. A reply that was cut is never a plan (`client` says so); one that is no JSON is a fault like any other.
 """
@@ -12,7 +14,7 @@ from bot.core.catalogue import Catalogue, ToolSpec
 from bot.core.characters import cut
 from bot.core.drafts import Brief, Draft, Fault, Question
 from bot.core.plan import Plan
-from bot.llm import client, fence, prompts
+from bot.llm import client, fence, prompts, revising
 from bot.llm.form import Form
 from bot.llm.reading import Unreadable, read_json
 
@@ -32,10 +34,10 @@ class ModelPlanner:
         """One round. Raises `ModelFault` when the model gave nothing usable; what is wrong with a reply comes back in the draft."""
         if not brief.catalogue:
             return Draft(raw="", faults=(Fault(says="there are no tools to plan with", field="cannot"),), planner=self.name)
-        form = Form(brief.catalogue)
+        form = Form(brief.catalogue, fixed=revising.fixed_steps(brief))
         question = client.Question(
             model=self.name,
-            system=f"{prompts.text('plan')}\n\nThe catalogue:\n\n{catalogue_text(brief.catalogue)}",
+            system="\n\n".join([*_rules(brief), "The catalogue:", catalogue_text(brief.catalogue)]),
             user=_told(brief, fence.new_marker()),
             schema=form.schema,
             example=example(brief.catalogue),
@@ -43,15 +45,22 @@ class ModelPlanner:
         )
         reply = await self._client.ask(question)
         draft = Draft(raw=reply.text, planner=self.name, tokens_in=reply.tokens_in, tokens_out=reply.tokens_out)
-        return draft.model_copy(update=_read(form, reply.text))
+        return draft.model_copy(update=_read(form, reply.text, brief))
 
 
-def _read(form: Form, text: str) -> dict[str, Any]:
+def _rules(brief: Brief) -> list[str]:
+    more = revising.prompt_of(brief)
+    return [prompts.text("plan"), *([prompts.text(more)] if more else [])]
+
+
+def _read(form: Form, text: str, brief: Brief) -> dict[str, Any]:
     """The fields of the draft that the reply fills."""
     try:
         found = form.read(read_json(text))
     except Unreadable as fault:
         return {"faults": (Fault(says=str(fault), fix="reply with one complete JSON object and nothing else"),)}
+    if isinstance(found, Plan):
+        found = revising.adopt(found, brief)
     if isinstance(found, Plan):
         return {"plan": found}
     return {"question": found} if isinstance(found, Question) else {"faults": found}
@@ -99,7 +108,8 @@ def _told(brief: Brief, marker: str) -> str:
     ]
     parts += [f"It is {brief.now}."] if brief.now else []
     parts += [fence.wrap(answer, label="an answer of the requester to your question", marker=marker) for answer in brief.answers]
-    parts += [fence.wrap(reason, label="why an earlier plan was cancelled", marker=marker) for reason in brief.refusals]
+    parts += [fence.wrap(reason, label="why people refused an earlier plan or call", marker=marker) for reason in brief.refusals]
+    parts += revising.told(brief, marker)
     for number, draft in enumerate(brief.earlier, start=1):
         parts += _earlier(number, draft, marker)
     return "\n\n".join(parts)

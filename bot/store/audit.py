@@ -26,6 +26,7 @@ HEADS = "heads"  # how `Broken` names the chain of heads
 # Entries whose hash goes into the chain of heads, besides those that end a run.
 DECISIONS = frozenset(
     {Event.OPENED, Event.RELEASED, Event.APPROVAL_GIVEN, Event.APPROVED, Event.CONFIRMED, Event.CONFIRM_REFUSED}
+    | {Event.REVISED, Event.REDIRECTED, Event.FROZEN, Event.THAWED}
     | {Event.HAPPENED, Event.NOT_HAPPENED}
 )
 

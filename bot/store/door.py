@@ -130,7 +130,8 @@ def change(
     `data` are the event's facts: the table takes from them what it carries over (see `bot.core.run.CARRIED`), and all of them go on record.
     `guard` sees the run as read and may raise to refuse. A card "audit" in `tell` is completed with the entry's number and hash.
     Raises `Refused("unknown_run" | "unknown_step")`, `NotAllowed` if the table has no such move, what `guard` raises, and `Unavailable`
-    if others were always faster; `Frozen` if it would let the run go while an admin holds everything. Whatever is raised, this move has written nothing: a caller may go on within the same transaction.
+    if others were always faster; `Frozen` if it would let the run go while an admin holds everything.
+    Whatever is raised, this move has written nothing: a caller may go on within the same transaction.
     """
     for _ in range(TRIES):
         row = _read(conn, run_id, step)
@@ -190,6 +191,11 @@ def note(
             _write(conn, entry, tell)
             return
     raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
+
+
+def tell(conn: Connection, post: NewPost) -> None:
+    """A post that tells of no change: the answer to what somebody said. It rings like one that does."""
+    posts.add(conn, post)
 
 
 def _read(conn: Connection, run_id: str, step: StepChange | None = None) -> dict[str, Any] | None:

@@ -34,7 +34,11 @@ def _habit(conn: Connection, tool: str, but: str) -> Habit | None:
     last = conn.execute(lately).scalars().all()
     if not last:
         return None
-    query = select(_table.c.how, func.count(_table.c.run_id.distinct())).where(_table.c.tool == tool, _table.c.run_id.in_(last))
-    ways = {how: count for how, count in conn.execute(query.group_by(_table.c.how)).all()}
-    times = conn.execute(select(func.count(_table.c.run_id.distinct())).where(_table.c.tool == tool, _table.c.run_id.in_(last))).scalar_one()
+    query = select(_table.c.how, func.count(_table.c.run_id.distinct()).label("times")).where(
+        _table.c.tool == tool, _table.c.run_id.in_(last)
+    )
+    ways = {row.how: row.times for row in conn.execute(query.group_by(_table.c.how))}
+    times = conn.execute(
+        select(func.count(_table.c.run_id.distinct())).where(_table.c.tool == tool, _table.c.run_id.in_(last))
+    ).scalar_one()
     return Habit(tool=tool, times=times, runs=len(last), how=max(ways, key=lambda how: ways[how], default=""))

@@ -14,7 +14,7 @@ from bot.errors import PullcordError
 from bot.store import tables
 from bot.store.db import noted
 
-KEPT_TRUE = ("run", "review", "confirm", "note")  # redrawn while their run changes (a note: when its wait is over); others are said once
+KEPT_TRUE = ("run", "review", "redirect", "confirm", "note")  # redrawn while their run changes (a note: when its wait is over); others are said once
 
 _posts = tables.posts
 _INSERT = insert(_posts).inline()

@@ -141,6 +141,11 @@ def revision(conn: Connection, run_id: str, n: int) -> tuple[Plan, dict[str, Gra
     return Plan.model_validate(row["plan"]), {grade.step: grade for grade in grades}, tools
 
 
+def next_revision(conn: Connection, run_id: str) -> int:
+    """The number that the run's next revision will have; one that was only proposed keeps its own."""
+    return (conn.execute(select(func.max(_revisions.c.revision)).where(_revisions.c.run_id == run_id)).scalar_one() or 0) + 1
+
+
 def revisions(conn: Connection, run_id: str) -> tuple[Revision, ...]:
     """Every revision of the run, oldest first, proposed ones too."""
     query = select(_revisions).where(_revisions.c.run_id == run_id).order_by(_revisions.c.revision)

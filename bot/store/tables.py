@@ -14,7 +14,6 @@ from bot.core.risk import Level
 from bot.core.run import Hold, Redirect, RunStatus, StepStatus
 from bot.store.columns import UtcDateTime, json_column, one_of
 
-
 REPLY_KINDS = ("change", "question", "control", "chatter", "not_understood", "late", "gone")
 
 

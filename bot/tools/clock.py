@@ -1,4 +1,8 @@
-"""Time: waiting for a while, and what time it is. Waiting shows how far it is and ends at once when the step is cancelled."""
+"""Time: waiting for a while, and what time it is. Waiting shows how far it is and ends at once when the step is cancelled.
+
+Once waited is waited: nothing that could change makes a finished wait unfinished, so its freshness is always the same. What the clock
+showed is true for that moment only.
+"""
 
 import asyncio
 from datetime import UTC
@@ -58,6 +62,10 @@ def _wait() -> Tool:
                 ctx.progress(f"{min(done, int(args.seconds))} of {args.seconds:g} s")
         return Waited(seconds=args.seconds)
 
+    @wait.freshness
+    async def waited(_args: WaitArgs, _ctx: ToolContext) -> str:
+        return "waited"
+
     return wait
 
 
@@ -80,5 +88,9 @@ def _now() -> Tool:
             weekday=("Monday", "Tuesday", "Wednesday", "Thursday", "Friday", "Saturday", "Sunday")[here.weekday()],
             zone=args.zone,
         )
+
+    @now.freshness
+    async def moment(_args: NowArgs, ctx: ToolContext) -> str:
+        return ctx.now().isoformat()
 
     return now

@@ -1,4 +1,4 @@
-"""What a tool is given beside its arguments: whose step it works for, a way to speak, a way to be told to stop, a folder.
+"""What a tool is given beside its arguments: whose step it works for, a way to speak, a way to be told to stop, a folder, commands to run.
 
 One context belongs to one start of one step. It is safe to use from the thread of a synchronous tool: words travel to the event loop,
 and `cancelled` is a plain threading event. Words said after the step was cancelled are dropped, since an abandoned thread may still speak.
@@ -8,12 +8,14 @@ import asyncio
 import shutil
 import tempfile
 import threading
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from pathlib import Path
 
 from bot.core.snapshot import Observation
 from bot.errors import ToolFailed
+from bot.tools import processes
+from bot.tools.processes import Finished
 from bot.tools.sanitize import line
 
 
@@ -38,6 +40,8 @@ class ToolContext:
         self.key = key  # idempotency key: hand it to services that accept one
         self.now = now
         self.cancelled = threading.Event()
+        self.started = False  # the tool was really called: a call that waited for its turn, or for a thread, may never be
+        self.grace_s = processes.GRACE_S  # for commands that are told to end; the registry makes it fit into its own
         self.outcome: Observation | None = None  # set where a call that was cancelled or timed out had ended well all the same
         self._on_progress = on_progress
         self._loop = _running_loop()
@@ -72,6 +76,36 @@ class ToolContext:
             if self._scratch is None:
                 self._scratch = Path(tempfile.mkdtemp(prefix="pullcord-"))
             return self._scratch
+
+    async def run(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: str | bytes | None = None,
+        limit: int = processes.LIMIT,
+    ) -> Finished:
+        """Run a command without a shell and give what it said; see `processes.run`. It stands in the scratch folder unless `cwd` is given.
+
+        When the step is cancelled or its time is up, the command and all that it has started is ended before the tool is.
+        """
+        self.check()
+        return await processes.run(argv, cwd=cwd or self.scratch, env=env, stdin=stdin, limit=limit, grace_s=self.grace_s)
+
+    def run_blocking(
+        self,
+        argv: Sequence[str],
+        *,
+        cwd: Path | None = None,
+        env: Mapping[str, str] | None = None,
+        stdin: str | bytes | None = None,
+        limit: int = processes.LIMIT,
+    ) -> Finished:
+        """The same for synchronous tools: raises `Cancelled`, the command ended, once the step is cancelled or its time is up."""
+        self.check()
+        place, grace_s = cwd or self.scratch, self.grace_s
+        return processes.run_blocking(argv, check=self.check, cwd=place, env=env, stdin=stdin, limit=limit, grace_s=grace_s)
 
     def secret(self, name: str) -> str:
         """The value of a secret that the tool needs. Raises `ToolFailed`: this installation has no source of secrets for tools."""

@@ -1,4 +1,4 @@
-"""How a tool is written: a typed function, `@tool(...)` above it, and what else it can tell: a preview, a verify, a scope.
+"""How a tool is written: a typed function, `@tool(...)` above it, and what else it can tell: a preview, a verify, a freshness, a scope.
 
     @tool(name="site.deploy", effect="write", says="Changes web in {env}", target="env", lock="deploy:{env}")
     async def deploy(args: DeployArgs, ctx: ToolContext) -> Deployment: ...
@@ -48,6 +48,7 @@ class Tool:
         self.result = result
         self.previewer: Function | None = None
         self.verifier: Function | None = None
+        self.teller: Function | None = None  # of freshness
 
     def __repr__(self) -> str:
         return f"<tool {self.spec.name}>"
@@ -62,6 +63,18 @@ class Tool:
         """Decorator: `(args, ctx)` → the result if the call happened, None if it did not; it raises if it cannot tell."""
         self.verifier = function
         self.spec = replace(self.spec, verifies=True)
+        return function
+
+    def freshness(self, function: Function) -> Function:
+        """Decorator: `(args, ctx) -> str | None`: in which state is that what the call reads? It must not change anything.
+
+        A short text that is another one as soon as the call would return something else (a hash, a time and size); None: it cannot tell.
+        Raises `ConfigurationError` for a tool that does not only read: what it did is done, however the world has changed since.
+        """
+        if self.spec.effect is not Effect.READ:
+            _fault(self.spec.name, "freshness is for tools that only read: a finished effect is never repeated because something changed.")
+        self.teller = function
+        self.spec = replace(self.spec, tells_freshness=True)
         return function
 
     def scope(self, function: Scope) -> Scope:
@@ -81,6 +94,7 @@ def tool(
     untrusted_output: bool = False,
     outward: bool = False,
     timeout_s: float = 120.0,
+    at_once: int | None = None,
     description: str = "",
 ) -> Callable[[Function], Tool]:
     """Make a `Tool` of a function `(args: Model, ctx: ToolContext) -> Result`, synchronous or not; fields as in `ToolSpec`.
@@ -103,6 +117,7 @@ def tool(
             untrusted_output=untrusted_output,
             outward=outward,
             timeout_s=timeout_s,
+            at_once=at_once,
         )
         _check(spec, args_model)
         return Tool(function, spec, args_model, result)
@@ -166,6 +181,8 @@ def _check(spec: ToolSpec, model: type[BaseModel]) -> None:
         _fault(spec.name, "it has no description; write a docstring that says what it does, when to use it and when not.")
     if spec.timeout_s <= 0:
         _fault(spec.name, f"timeout_s must be above 0, not {spec.timeout_s}.")
+    if spec.at_once is not None and spec.at_once < 1:
+        _fault(spec.name, f"at_once must be 1 or more, not {spec.at_once}; leave it out for no bound.")
     fields = set(spec.args_schema.get("properties", {}))
     if spec.target and spec.target not in fields:
         _fault(spec.name, f"target '{spec.target}' is no field of {model.__name__}.")

@@ -2,12 +2,14 @@
 
 Paths are checked as words when the plan is validated (`scope`) and on the disk when the step runs (`folder`). Writing is all or nothing and
 refuses text that was cut or masked on its way, since it would destroy what it came from. Write and delete show before and after, and can
-tell after a crash whether they happened.
+tell after a crash whether they happened. What reads can tell whether it would read the same again: a file by its content, a folder by the
+names, sizes and times of what lies in it.
 """
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from datetime import datetime, timedelta
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -130,20 +132,29 @@ def _list(folder: Folder) -> Tool:
         Use it to find out which files there are or what they are called. Do not use it to look into files: files.search finds words in
         them and files.read gives their text.
         """
-        names = parts(args.path)
-        pattern = tuple(args.pattern.split("/")) if args.pattern else ("**",)
-        pattern = ("**", *pattern) if len(pattern) == 1 else pattern
         files: list[Listed] = []
-        for found in folder.walk(names):
-            ctx.check()
-            if not matches(found.names[len(names) :], pattern):
-                continue
+        for found in _fitting(folder, args, ctx):
             if len(files) == MOST_FILES:
                 return Listing(files=files, cut=True)
             files.append(Listed(path=joined(found.names), size=found.size, modified=found.modified))
         return Listing(files=files)
 
+    @list_files.freshness
+    def state(args: ListArgs, ctx: ToolContext) -> str:
+        return _state(islice(_fitting(folder, args, ctx), MOST_FILES + 1))
+
     return list_files
+
+
+def _fitting(folder: Folder, args: ListArgs, ctx: ToolContext) -> Iterator[Found]:
+    """The files below the folder that fit the pattern."""
+    names = parts(args.path)
+    pattern = tuple(args.pattern.split("/")) if args.pattern else ("**",)
+    pattern = ("**", *pattern) if len(pattern) == 1 else pattern
+    for found in folder.walk(names):
+        ctx.check()
+        if matches(found.names[len(names) :], pattern):
+            yield found
 
 
 def _read(folder: Folder) -> Tool:
@@ -159,6 +170,10 @@ def _read(folder: Folder) -> Tool:
         text = _text(data, names)
         return FileText(path=joined(names), text=text, lines=len(text.splitlines()), size=len(data), sha256=_hash(data))
 
+    @read.freshness
+    def state(args: ReadArgs, _ctx: ToolContext) -> str:
+        return _hash(folder.read(parts(args.path))[0])
+
     return read
 
 
@@ -170,19 +185,41 @@ def _search(folder: Folder) -> Tool:
         Use it to find out where something is said. Do not use it to read a file whose path is known (files.read) or to find files by
         their names (files.list); it does not understand patterns.
         """
-        wanted, looked = args.query.casefold(), 0
+        wanted = args.query.casefold()
         hits: list[Match] = []
-        for found in folder.walk(parts(args.path)):
-            ctx.check()
-            looked += found.size if found.size <= LARGEST else 0
-            if looked > MOST_BYTES:
+        for found in _searched(folder, args, ctx):
+            if found is None:
                 return Matches(matches=hits, cut=True)
             hits += _hits(folder, found, wanted)
             if len(hits) > MOST_MATCHES:
                 return Matches(matches=hits[:MOST_MATCHES], cut=True)
         return Matches(matches=hits)
 
+    @search.freshness
+    def state(args: SearchArgs, ctx: ToolContext) -> str:
+        return _state(_searched(folder, args, ctx))
+
     return search
+
+
+def _searched(folder: Folder, args: SearchArgs, ctx: ToolContext) -> Iterator[Found | None]:
+    """The files that a search looks into; None where it leaves off, since there is more than one search may look through."""
+    looked = 0
+    for found in folder.walk(parts(args.path)):
+        ctx.check()
+        looked += found.size if found.size <= LARGEST else 0
+        if looked > MOST_BYTES:
+            yield None
+            return
+        yield found
+
+
+def _state(files: Iterable[Found | None]) -> str:
+    """One hash for which files there are and how each of them lies there; their content is not read."""
+    seen = hashlib.sha256()
+    for found in files:
+        seen.update(repr((found.names, found.size, found.mark) if found else found).encode("utf-8", "surrogateescape"))
+    return seen.hexdigest()
 
 
 def _hits(folder: Folder, found: Found, wanted: str) -> list[Match]:

@@ -41,6 +41,7 @@ class Found:
     names: tuple[str, ...]
     size: int  # bytes
     modified: datetime  # UTC
+    mark: str = ""  # changes with whatever is done to the file, also within one tick of its time
 
 
 class Missing(ToolFailed):
@@ -160,7 +161,8 @@ def _found(names: tuple[str, ...], status: os.stat_result) -> Found:
         raise ToolFailed(f"'{joined(names)}' is a folder; name a file in it.")
     if not stat.S_ISREG(status.st_mode):
         raise ToolFailed(f"'{joined(names)}' is not a plain file.")
-    return Found(names, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC))
+    mark = f"{status.st_ino:x}.{status.st_mtime_ns:x}.{status.st_ctime_ns:x}"
+    return Found(names, status.st_size, datetime.fromtimestamp(status.st_mtime, UTC), mark)
 
 
 @contextmanager

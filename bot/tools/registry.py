@@ -1,7 +1,7 @@
 """The tools that there are, and the one way to call them: checked arguments in, a cleaned observation out, whatever the tool does.
 
-The rules read `catalogue` (data); the dispatcher calls `call`, `preview` and `verify`. A failure is always a `ToolFailed` with words for
-people: the tool's own, or the class and text of what went wrong, cleaned and masked like a result.
+The rules read `catalogue` (data); the dispatcher calls `call`, `preview`, `verify` and `freshness`. A failure is always a `ToolFailed`
+with words for people: the tool's own, or the class and text of what went wrong, cleaned and masked like a result.
 """
 
 import asyncio
@@ -15,9 +15,10 @@ from pydantic import BaseModel, ValidationError
 
 from bot.core.catalogue import Catalogue, ToolSpec
 from bot.core.ids import Digest
+from bot.core.plan import fingerprint
 from bot.core.snapshot import Observation
 from bot.errors import ConfigurationError, ToolFailed
-from bot.tools.calls import Calls, NotStarted, TimedOut, Unresponsive
+from bot.tools.calls import TURN_S, Calls, NotStarted, TimedOut, Unresponsive
 from bot.tools.context import Cancelled, ToolContext
 from bot.tools.definition import Function, Preview, Tool, tool
 from bot.tools.loading import load_file
@@ -39,7 +40,8 @@ __all__ = [
     "tool",
 ]
 
-LOOK_S = 30.0  # a preview or a verify takes no longer
+LOOK_S = 30.0  # a preview, a verify or a freshness takes no longer
+TOKEN = 100  # characters of a freshness; a longer one is kept as its hash
 LARGE, MANY = 100_000, 500  # characters, entries: results that look larger than this are cleaned in a thread
 
 
@@ -56,13 +58,16 @@ class CannotTell(ToolFailed):
 
 
 class Registry:
-    """Every tool of this bot. `threads` bounds the synchronous calls at one time, `grace_s` how long a cancelled call may take to end."""
+    """Every tool of this bot. `threads` bounds the synchronous calls at one time, `grace_s` how long a cancelled call may take to end.
 
-    def __init__(self, tools: Iterable[Tool] = (), *, threads: int = 32, grace_s: float = 5.0) -> None:
+    `turn_s` is how long a call may wait where its tool takes only so many at one time.
+    """
+
+    def __init__(self, tools: Iterable[Tool] = (), *, threads: int = 32, grace_s: float = 5.0, turn_s: float = TURN_S) -> None:
         self._tools: dict[str, Tool] = {}
         self._specs: dict[str, ToolSpec] = {}
         self._digests: dict[str, Digest] = {}
-        self._calls = Calls(threads=threads, grace_s=grace_s)
+        self._calls = Calls(threads=threads, grace_s=grace_s, turn_s=turn_s)
         for each in tools:
             self.add(each)
 
@@ -94,7 +99,8 @@ class Registry:
         return dict(self._digests)
 
     async def call(self, name: str, args: Mapping[str, Any], ctx: ToolContext, *, timeout_s: float | None = None) -> Observation:
-        """Run the tool and return its observation. `timeout_s` defaults to the tool's own.
+        """Run the tool and return its observation. `timeout_s` defaults to the tool's own; the wait for its turn, where it takes only so
+        many calls `at_once`, does not count. Looks (preview, verify, freshness) do not stand in line.
 
         Raises `InvalidArgs`, `OutOfScope` or `NotStarted` (nothing was called), `TimedOut`, `Unresponsive`, or another `ToolFailed` in the
         tool's words. If the calling task is cancelled the tool is too, and `CancelledError` goes on once it has ended (see
@@ -103,7 +109,7 @@ class Registry:
         found, given = self._admit(name, args)
         work = self._work(found, found.run, given, ctx)
         seconds = found.spec.timeout_s if timeout_s is None else timeout_s
-        observation: Observation = await self._run(found, work, ctx, seconds)
+        observation: Observation = await self._run(found, work, ctx, seconds, at_once=found.spec.at_once)
         return observation
 
     async def preview(self, name: str, args: Mapping[str, Any], ctx: ToolContext) -> Preview | None:
@@ -131,8 +137,21 @@ class Registry:
             raise CannotTell(f"{name} could not find out whether it happened: {fault}") from fault
         return seen
 
+    async def freshness(self, name: str, args: Mapping[str, Any], ctx: ToolContext) -> str | None:
+        """The state of what the call reads, as one short text: another one means that it may return something else now.
+
+        None if the tool cannot tell. Raises a `ToolFailed` where it could not find out.
+        """
+        found, given = self._admit(name, args)
+        if found.teller is None:
+            return None
+        token = await self._run(found, _bound(found.teller, given, ctx), ctx, min(LOOK_S, found.spec.timeout_s))
+        if token is not None and not isinstance(token, str):
+            raise ToolFailed(f"The freshness is a {type(token).__name__} and not a text.")
+        return token if token is None or token == line(token, TOKEN) else fingerprint(token)
+
     async def close(self) -> list[str]:
-        """Cancel what still runs, wait for it a short time. Returns the names of tools that did not stop."""
+        """Cancel what still runs, start nothing more, wait a short time. Returns the names of tools that did not stop."""
         return await self._calls.close()
 
     def _admit(self, name: str, args: Mapping[str, Any]) -> tuple[Tool, BaseModel]:
@@ -165,10 +184,10 @@ class Registry:
 
         return work
 
-    async def _run(self, found: Tool, work: Callable[[], Any], ctx: ToolContext, timeout_s: float) -> Any:
+    async def _run(self, found: Tool, work: Callable[[], Any], ctx: ToolContext, timeout_s: float, *, at_once: int | None = None) -> Any:
         """The work's value; every fault a `ToolFailed` with cleaned words, the original chained."""
         try:
-            return await self._calls.run(work, ctx, name=found.spec.name, timeout_s=timeout_s)
+            return await self._calls.run(work, ctx, name=found.spec.name, timeout_s=timeout_s, at_once=at_once)
         except ToolFailed as fault:
             fault.args = (_text(str(fault)),)  # in place: its class says what happened, and no log must hold the words as they were
             raise

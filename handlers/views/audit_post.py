@@ -9,13 +9,14 @@ import json
 from collections.abc import Mapping
 
 from bot.core.characters import cut
+from bot.core.comparison import compare
 from bot.core.ids import short
 from bot.core.plan import Step
 from bot.core.run import Event
 from bot.core.snapshot import Entry
-from handlers.views import blocks, receipts, refusals, words
+from handlers.views import blocks, receipts, record, refusals, words
 from handlers.views.scene import Card, Scene
-from handlers.views.text import date, is_person, joined, outside, plain
+from handlers.views.text import count, date, is_person, joined, link, outside, plain
 
 HEAD = 12
 
@@ -28,6 +29,14 @@ TITLES: Mapping[str, tuple[str, str]] = {
     Event.APPROVED: (words.YES, "Approved"),
     Event.CANCELLED: (words.CLOSED, "Cancelled"),
     Event.EXPIRED: (words.CLOSED, "Expired"),
+    Event.CHANGES_ASKED: (words.WORKS, "Changes asked for"),
+    Event.REVISED: (words.YES, "Edited"),
+    Event.REDIRECT_ASKED: (words.STANDS, "Change of the rest asked for"),
+    Event.REDIRECT_PLANNED: (words.WAITS, "New rest planned"),
+    Event.REDIRECTED: (words.YES, "Redirected"),
+    Event.WITHDRAWN: (words.CLOSED, "Withdrawn"),
+    Event.FROZEN: (words.STANDS, "Frozen"),
+    Event.THAWED: (words.RUNS, "Thawed"),
     Event.BREAKPOINT_SET: (words.STANDS, "Breakpoint set"),
     Event.PAUSE_ASKED: (words.STANDS, "Paused"),
     Event.HELD: (words.WAITS, "Held"),
@@ -47,9 +56,44 @@ TITLES: Mapping[str, tuple[str, str]] = {
     Event.PLANNED: (words.WAITS, "Planned"),
 }
 OF_REVISION = frozenset(
-    {Event.RELEASED, Event.APPROVAL_GIVEN, Event.APPROVED, Event.CANCELLED, Event.EXPIRED, Event.PLANNED, Event.PLAN_REFUSED}
+    {
+        Event.RELEASED,
+        Event.APPROVAL_GIVEN,
+        Event.APPROVED,
+        Event.CANCELLED,
+        Event.EXPIRED,
+        Event.PLANNED,
+        Event.PLAN_REFUSED,
+        Event.CHANGES_ASKED,
+        Event.REVISED,
+        Event.REDIRECT_PLANNED,
+        Event.REDIRECTED,
+    }
 )
-NOTHING_RAN = frozenset({Event.CANCELLED, Event.PLAN_REFUSED, Event.PLAN_FAILED})
+SPOKEN: Mapping[str, tuple[str, ...]] = {  # whose words stand beside what the entry is about
+    Event.CANCELLED: ("reason", "note"),
+    Event.CONFIRM_REFUSED: ("reason", "note"),
+    Event.HAPPENED: ("reason", "note"),
+    Event.CHANGES_ASKED: ("words",),
+    Event.REDIRECT_ASKED: ("text",),
+    Event.WITHDRAWN: ("why",),
+    Event.FROZEN: ("why",),
+}
+HOW = {
+    "reply": "by a reply",
+    "edit": "by hand",
+    "arguments": "other arguments",
+    "edited": "a reply was edited",
+    "gone": "a reply was deleted",
+}
+REVISING = frozenset({Event.CHANGES_ASKED, Event.REVISED, Event.REDIRECT_PLANNED, Event.REDIRECTED})
+ALWAYS: Mapping[str, str] = {
+    Event.CANCELLED: "nothing ran",
+    Event.PLAN_REFUSED: "nothing ran",
+    Event.PLAN_FAILED: "nothing ran",
+    Event.CONFIRM_REFUSED: "nothing was changed",
+    Event.PAUSE_ASKED: "nothing started after this entry",
+}
 
 
 def audit_post(scene: Scene, entry: Entry) -> Card:
@@ -63,6 +107,30 @@ def audit_post(scene: Scene, entry: Entry) -> Card:
         blocks.context(joined(*_facts(scene, entry), f"entry {entry.seq}", f"head `{entry.hash[:HEAD]}`")),
     ]
     return Card(_fallback(scene, entry, title, what), made)
+
+
+def whole_bot(entry: Entry, *, team_url: str, name: str = "") -> Card:
+    """The post for an entry that is about the whole bot and no run: frozen, thawed. `name` is what the actor is called."""
+    symbol, title = TITLES.get(entry.event, (words.WORKS, plain(entry.event.replace("_", " "), 40).capitalize()))
+    shown = plain(name, 60) or plain(entry.actor, 60)
+    person = is_person(entry.actor)
+    address = f"{team_url.rstrip('/')}/team/{entry.actor}"
+    who = f"{link(address, shown)} `{entry.actor}`" if person else f"by {plain(entry.actor, 40)}"
+    held, running = (int(entry.data.get(key) or 0) for key in ("held", "running"))
+    frozen = entry.event == Event.FROZEN
+    facts = [
+        f"{count(held, 'run')} {'held' if frozen else 'went on' if entry.event == Event.THAWED else ''}".strip(),
+        f"{count(running, 'step')} {'was' if running == 1 else 'were'} running and will finish" if frozen and running else "",
+        "no run and no step starts" if frozen else "",
+    ]
+    why = outside(str(entry.data.get("why") or ""), 600) or "no reason given"
+    made = [
+        blocks.section(f"{symbol} *{title}* · {joined('everything', who, date(entry.at, seconds=True))}"),
+        blocks.plain_context(why),
+        blocks.context(joined(*facts, f"entry {entry.seq}", f"head `{entry.hash[:HEAD]}`")),
+    ]
+    by = f"{shown} ({entry.actor})" if person else shown
+    return Card(cut(f"{title}: everything, by {by}", 300), made)
 
 
 def _what(scene: Scene, entry: Entry) -> str:
@@ -83,7 +151,8 @@ def _revision(scene: Scene, entry: Entry) -> int:
     if entry.event == Event.CLICK_REFUSED:
         facts = json.loads(str(entry.data.get("facts") or "{}"))
         return int(facts.get("revision") or 0)
-    return int(entry.data.get("revision") or scene.run.revision) if entry.event in OF_REVISION else 0
+    named = entry.data.get("proposed") or entry.data.get("revision") or entry.data.get("revision_was")
+    return int(named or scene.run.revision) if entry.event in OF_REVISION else 0
 
 
 def _by(scene: Scene, entry: Entry) -> str:
@@ -103,13 +172,18 @@ def _words(scene: Scene, entry: Entry) -> str:
     """What the entry is about, and the reason that somebody gave, in words from outside."""
     step = _step(scene, entry)
     about = words.numbered(scene, step) if step else words.goal_of(scene)
-    reason = str(entry.data.get("reason") or entry.data.get("note") or "")
-    spoken = entry.event in (Event.CANCELLED, Event.CONFIRM_REFUSED, Event.HAPPENED) and reason
-    return f"{about} — “{outside(reason, 600)}”" if spoken else about
+    if entry.event in (Event.REDIRECTED, Event.REDIRECT_PLANNED):
+        said = [str(one.data.get("text") or "") for one in record.asks(scene.snapshot, until=entry.seq)]
+        reason = " / ".join(text for text in said if text.strip())
+    else:
+        reason = next((str(entry.data[name]) for name in SPOKEN.get(entry.event, ()) if entry.data.get(name)), "")
+    return f"{about} — “{outside(reason, 600)}”" if reason.strip() else about
 
 
 def _facts(scene: Scene, entry: Entry) -> list[str]:
     facts = []
+    if entry.event in REVISING:
+        return [*_revising(scene, entry), words.card_link(scene, "run", "card") if scene.links.get("run") else ""]
     if entry.event in OF_REVISION or entry.event in (Event.CONFIRMED, Event.CONFIRM_REFUSED):
         facts.append(_risk(scene, entry))
     if entry.event in (Event.APPROVED, Event.APPROVAL_GIVEN):
@@ -120,12 +194,37 @@ def _facts(scene: Scene, entry: Entry) -> list[str]:
     return [*facts, words.card_link(scene, "run", "card") if scene.links.get("run") else ""]
 
 
+def _revising(scene: Scene, entry: Entry) -> list[str]:
+    """What another revision changed: `2 changed, 1 removed · 1 step needs approval · digest a → b`."""
+    new = scene.snapshot.revised(_revision(scene, entry))
+    old = record.before(scene.snapshot, new.revision) if new and entry.event == Event.REVISED else record.stood(scene.snapshot, entry.seq)
+    if entry.event == Event.CHANGES_ASKED:
+        return ["nothing can be approved until another revision is there"]
+    if new is None:
+        return [plain(str(entry.data.get("words") or ""), 120), _digest(entry, "digest")]
+    differs = compare(old.plan, new.plan).words() if old else plain(str(entry.data.get("words") or ""), 120)
+    digests = f"digest `{short(old.digest)}` → `{short(new.digest)}`" if old else _digest(entry, "digest")
+    void = f"revision {old.revision} is void" if old and entry.event == Event.REVISED else ""
+    return [differs, _asked_words(entry), digests, void]
+
+
+def _asked_words(entry: Entry) -> str:
+    asked = entry.data.get("asked")
+    if not isinstance(asked, list | tuple):
+        return ""
+    number = len(asked)
+    if entry.event == Event.REDIRECTED:
+        return f"{count(number, 'step')} {'was' if number == 1 else 'were'} approved" if number else "nothing had to be approved"
+    return f"{count(number, 'step')} {'needs' if number == 1 else 'need'} approval"
+
+
 def _risk(scene: Scene, entry: Entry) -> str:
     step = _step(scene, entry)
-    level = words.grade_of(scene, step).level if step else words.level_of(scene)
+    about = scene.snapshot.revised(_revision(scene, entry))
+    level = words.grade_of(scene, step).level if step else about.risk if about else words.level_of(scene)
     symbol, word = words.RISK[level].split(" ", 1)
-    count, needed = entry.data.get("count"), entry.data.get("needed")
-    progress = f", approval {int(count)} of {int(needed)}" if count and needed else ""
+    given, needed = entry.data.get("count"), entry.data.get("needed")
+    progress = f", approval {int(given)} of {int(needed)}" if given and needed else ""
     return f"{symbol} {words.lowered(word)}{progress}"
 
 
@@ -153,14 +252,14 @@ def _outcome(scene: Scene, entry: Entry) -> list[str]:
     if entry.event == Event.EXPIRED:
         ran = "nothing ran" if not scene.run.approved else "the run stopped here"
         return ["by the clock, not by a person", ran]
-    if entry.event in NOTHING_RAN:
-        return ["nothing ran"]
-    if entry.event == Event.CONFIRM_REFUSED:
-        return ["nothing was changed"]
+    if entry.event in ALWAYS:
+        return [ALWAYS[entry.event]]
     if entry.event in (Event.HAPPENED, Event.NOT_HAPPENED) and is_person(entry.actor):
         return ["said by a person, not checked by the tool"]
-    if entry.event == Event.PAUSE_ASKED:
-        return ["nothing started after this entry"]
+    if entry.event == Event.REDIRECT_ASKED:
+        return [HOW.get(str(entry.data.get("how")), ""), "nothing started after this entry"]
+    if entry.event == Event.WITHDRAWN:
+        return [f"revision {scene.run.revision} stands"]
     ends = entry.event in (Event.ANSWERED, Event.ANSWERED_FAILED, Event.STOP_ASKED)
     return (
         [receipts.counts(scene)]

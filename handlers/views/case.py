@@ -5,10 +5,10 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any
 
-from bot.core.run import Hold, RunStatus
+from bot.core.run import Hold, Redirect, Run, RunStatus
 from handlers.views import words
 from handlers.views.scene import Element, Scene
-from handlers.views.text import date, inline, link, ping, plain
+from handlers.views.text import date, inline, joined, link, ping, plain
 
 NOT = {
     "approve": "Not approved",
@@ -29,6 +29,9 @@ NOT = {
     "it did not happen": "Not settled",
     "breakpoint": "No breakpoint set",
     "change": "Not changed",
+    "never mind": "Not withdrawn",
+    "freeze": "Not frozen",
+    "thaw": "Not thawed",
 }
 LETTING_GO = frozenset({"resume", "continue", "retry", "skip"})
 STATES = {
@@ -62,6 +65,21 @@ HOLDS = {
 }
 
 
+CHANGING = {
+    Redirect.PLANNING: "the rest is being planned again",
+    Redirect.REVIEW: "the new rest waits for approval",
+    Redirect.NO_PLAN: "there is no plan for the rest as somebody wants it",
+}
+
+
+def standing_for(run: Run) -> str:
+    """For what a run stands, in half a sentence; with a redirect over somebody's own hold, both."""
+    held = HOLDS[run.reason] if run.reason else ""
+    if run.redirect is None:
+        return held
+    return joined(held if run.reason is not Hold.REDIRECT else "", CHANGING[run.redirect], by="; ")
+
+
 def symbol(scene: Scene) -> str:
     """The mark of the run's state, which stands before its words."""
     return {
@@ -70,7 +88,7 @@ def symbol(scene: Scene) -> str:
         RunStatus.QUEUED: words.WORKS,
         RunStatus.RUNNING: words.RUNS,
         RunStatus.PAUSING: words.STANDS,
-        RunStatus.PAUSED: words.STANDS if scene.run.reason in (Hold.PERSON, Hold.FREEZE, Hold.SHUTDOWN) else words.WAITS,
+        RunStatus.PAUSED: words.STANDS if _stands(scene.run) else words.WAITS,
         RunStatus.ANSWERING: words.WORKS,
         RunStatus.SUCCEEDED: words.YES,
         RunStatus.FAILED: words.WRONG,
@@ -78,15 +96,25 @@ def symbol(scene: Scene) -> str:
     }.get(scene.run.status, words.CLOSED)
 
 
+def _stands(run: Run) -> bool:
+    """Does it stand without waiting for a decision?"""
+    if run.redirect is not None and run.redirect is not Redirect.PLANNING:
+        return False
+    return run.reason in (Hold.PERSON, Hold.FREEZE, Hold.SHUTDOWN) or run.redirect is Redirect.PLANNING
+
+
 @dataclass(frozen=True)
 class Telling:
-    """`what` did not happen and why, what is true `now`, what to do `then`; somebody's words to give back; a button if that is the move."""
+    """`what` did not happen and why, what is true `now`, what to do `then`; somebody's words to give back; a button if that is the move.
+
+    `reason`: what somebody else gave as the reason, behind a bar of its own."""
 
     what: str
     now: str
     then: str
     words: str = ""
     button: Element | None = None
+    reason: str = ""
 
 
 @dataclass(frozen=True)
@@ -147,7 +175,7 @@ class Case:
         if self.scene is None:
             return ""
         held = self.scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING) and self.scene.run.reason
-        return f"{self.run} {STATES[self.scene.run.status]}{f': {HOLDS[self.scene.run.reason]}' if held and self.scene.run.reason else ''}."
+        return f"{self.run} {STATES[self.scene.run.status]}{f': {standing_for(self.scene.run)}' if held else ''}."
 
     def card(self, label: str, kind: str = "run") -> str:
         """A link to a card of the run, or the label alone."""

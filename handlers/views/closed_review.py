@@ -7,7 +7,7 @@ from bot.core.ids import short
 from bot.core.plan import Step
 from bot.core.run import Event, Hold, RunStatus, StepStatus
 from bot.core.snapshot import Approval
-from handlers.views import blocks, ids, record, words
+from handlers.views import blocks, changes, ids, record, words
 from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, Block, Card, Element, Scene
 from handlers.views.text import count, date, date_element, duration, is_person, joined, listed, one_line, outside, ping
 
@@ -15,7 +15,7 @@ from handlers.views.text import count, date, date_element, duration, is_person, 
 def closed_review(scene: Scene, *, offers: frozenset[str] = NO_OFFERS, revision: int | None = None) -> Card:
     """What became of the review of a revision (the current one unless said)."""
     if revision is not None and revision < scene.run.revision:
-        return superseded(scene, revision)
+        return _earlier(scene, revision)
     if scene.run.status is RunStatus.CANCELLED:
         return cancelled(scene)
     if scene.run.status is RunStatus.EXPIRED:
@@ -24,8 +24,19 @@ def closed_review(scene: Scene, *, offers: frozenset[str] = NO_OFFERS, revision:
     return approved(scene, given) if given else released(scene)
 
 
-def approved(scene: Scene, given: list[Approval]) -> Card:
-    """Somebody said yes, or as many as the quorum needs."""
+def _earlier(scene: Scene, revision: int) -> Card:
+    """A revision that does not stand any more: replaced before anybody agreed to it, or approved, and its rest changed since."""
+    old = scene.snapshot.revised(revision)
+    given = [one for one in scene.snapshot.approvals if old is not None and one.kind == "plan" and one.digest == old.digest]
+    stood = [entry for entry in scene.snapshot.entries if entry.event in (Event.APPROVED, Event.RELEASED)]
+    ran = any(entry.data.get("revision") == revision for entry in stood)
+    if old is None or not ran:
+        return superseded(scene, revision)
+    return approved(scene.under(old), given, newer=scene.run.revision) if given else released(scene.under(old))
+
+
+def approved(scene: Scene, given: list[Approval], *, newer: int = 0) -> Card:
+    """Somebody said yes, or as many as the quorum needs. `newer`: the revision that has changed the rest of it since."""
     numbers = {2: "two", 3: "three"}
     state = "Approved" if len(given) == 1 else f"Approved by {numbers.get(len(given), str(len(given)))}"
     who = listed(f"{ping(one.actor)}, {date(one.at, now=scene.now)}" for one in given)
@@ -33,7 +44,8 @@ def approved(scene: Scene, given: list[Approval]) -> Card:
     step, runs = ("step", "asks once more before it runs") if len(later) == 1 else ("steps", "ask once more before they run")
     asks = f"; {step} {listed(map(str, later))} {runs}" if later else ""
     digest = f"digest `{short(scene.run.digest)}`" if scene.run.digest else ""
-    sentence = blocks.section(f"By {who}. {_now(scene)}{asks}.")
+    since = f"; the rest has been changed since: revision {newer} stands now" if newer else ""
+    sentence = blocks.section(f"By {who}. {_now(scene)}{since or asks}.")
     text = f"Approved: {scene.run.id} revision {scene.run.revision} by {listed(ping(one.actor) for one in given)}"
     return _folded(scene, f"{words.YES} {state}", text, [sentence], digest, words.step_counts(scene), _run_link(scene))
 
@@ -77,9 +89,23 @@ def superseded(scene: Scene, revision: int) -> Card:
     """A newer revision stands; this card decides nothing any more."""
     newer = scene.run.revision
     there = words.card_link(scene, "review", f"revision {newer} ↓")
-    sentence = blocks.section(f"This card decides nothing any more; {there} does.")
-    text = f"Replaced: {scene.run.id} revision {revision}. Revision {newer} stands now."
+    sentence = blocks.section(f"{_who_replaced(scene, revision)}This card decides nothing any more; {there} does.")
+    waits = "waits for approval" if scene.run.status is RunStatus.IN_REVIEW else "stands now"
+    text = f"Replaced: {scene.run.id} revision {revision}. Revision {newer} {waits}."
     return _folded(scene, f"{words.CLOSED} Replaced by revision {newer}", text, [sentence], there, revision=revision)
+
+
+def _who_replaced(scene: Scene, revision: int) -> str:
+    """`@approver2 edited the plan, 14:10: 2 changed, 1 removed. `"""
+    old = scene.snapshot.revised(revision)
+    new = next((one for one in scene.snapshot.revisions if one.revision > revision), None)
+    if old is None or new is None:
+        return ""
+    what = f", {date(new.at, now=scene.now)}: {changes.counted(old, new)}. "
+    if is_person(new.author):
+        return f"{ping(new.author)} edited the plan{what}"
+    asked = [entry for entry in scene.snapshot.entries if entry.event == Event.CHANGES_ASKED and entry.at <= new.at]
+    return f"{ping(asked[-1].actor)} asked for changes{what}" if asked else ""
 
 
 def void(scene: Scene, *, tools: list[str], revision: int | None = None) -> Card:

@@ -9,11 +9,12 @@ from collections.abc import Callable
 from bot.core import findings
 from bot.core.characters import cut
 from bot.core.plan import Step
-from bot.core.run import Event, Hold
-from bot.core.snapshot import Observation
-from handlers.views import arguments, blocks, ids, receipts, record, step_lines, words
-from handlers.views.scene import NO_OFFERS, OFFER_BREAKPOINT, OFFER_CHANGE_REST, OFFER_REDIRECT, Block, Card, Element, Scene
-from handlers.views.text import count, date, date_element, duration, escape, fallback, inline, ping, ranges
+from bot.core.run import Event, Hold, StepStatus
+from bot.core.snapshot import Observation, StepState
+from handlers.views import arguments, blocks, freeze, held_redirect, ids, receipts, record, step_lines, words
+from handlers.views.scene import NO_OFFERS, OFFER_REDIRECT, Block, Card, Element, Scene
+from handlers.views.standing import card, change_rest, held_step, menu, moves, press, stop
+from handlers.views.text import count, date, date_element, duration, escape, fallback, is_person, ping, ranges
 
 LONGEST_FINDING = 500
 LONGEST_ERROR = 500
@@ -24,6 +25,8 @@ def held_card(scene: Scene, *, offers: frozenset[str] = NO_OFFERS) -> Card:
     """The card of a paused run."""
     if scene.run.reason is Hold.SHUTDOWN:
         return shutdown(scene)
+    if scene.run.redirect is not None:
+        return held_redirect.held_redirect(scene)
     made: Maker = {
         Hold.BREAKPOINT: at_breakpoint,
         Hold.CONFIRM: for_confirmation,
@@ -42,44 +45,53 @@ def by_person(scene: Scene, offers: frozenset[str]) -> Card:
     who = f"By {ping(entry.actor)}, {date(entry.at, now=scene.now)}. " if entry else ""
     says = f"{who}Nothing is running. It stays so until somebody presses *Resume* ({words.who_decides(scene)}) or *Stop* (anyone here)."
     hint = [blocks.context("Reply in this thread to change what is still to come.")] if OFFER_REDIRECT in offers else []
-    waiting = [step for step in scene.plan.steps if not words.state_of(scene, step).started_at]
-    value = ids.encode(scene.run.id, scene.run.revision)
-    menu = blocks.select(ids.RUN_BREAKPOINT, "Pause before…", words.options(scene, value, waiting)) if OFFER_BREAKPOINT in offers else None
-    return _card(
+    return card(
         scene,
         f"{words.STANDS} Paused · {step_lines.done_of(scene)}",
         f"Paused: {scene.run.id} by a person · {step_lines.done_of(scene)} · Resume or Stop",
         [blocks.section(says), step_lines.step_lines(scene), *hint],
-        [_press(scene, ids.RUN_RESUME, primary=True), _stop(scene), menu],
+        [press(scene, ids.RUN_RESUME, primary=True), stop(scene), menu(scene, offers)],
     )
 
 
 def at_breakpoint(scene: Scene, offers: frozenset[str]) -> Card:
     """A mark set in advance: what was found so far, and what comes next with its arguments."""
-    step = _held(scene)
+    step = held_step(scene)
     if step is None:
         return by_person(scene, offers)
-    entry = next(
-        (one for one in reversed(scene.snapshot.entries) if one.event == Event.BREAKPOINT_SET and one.data.get("step") == step.id), None
-    )
-    by = f"Breakpoint set by {ping(entry.actor)}." if entry else "Breakpoint of the plan."
+    by = _who_marked(scene, step)
     body = [blocks.section(f"{by} Nothing is running."), *_found(scene, step), step_lines.step_lines(scene, fold=True)]
     given = arguments.arguments(scene, step)
     if given.elements:
         body.append(blocks.rich(*given.elements))
-    return _card(
+    return card(
         scene,
         f"{words.WAITS} Waits before step {step.number} · {step_lines.done_of(scene)}",
-        fallback(f"Waits at a breakpoint: {scene.run.id} before step {step.number}", escape(words.does(scene, step)), "Continue or Stop"),
+        fallback(
+            f"Waits at a breakpoint: {scene.run.id} before step {step.number}",
+            escape(words.does(scene, step)),
+            moves(offers, "Continue", "Change the rest"),
+        ),
         body,
-        [_press(scene, ids.RUN_CONTINUE, step=step, primary=True), _change_rest(scene, offers), _stop(scene)],
+        [press(scene, ids.RUN_CONTINUE, step=step, primary=True), change_rest(scene, offers), stop(scene)],
         blocks.context(f"Continue: {words.who_decides(scene)}", "Stop: anyone here"),
     )
 
 
+def _who_marked(scene: Scene, step: Step) -> str:
+    """Who set the breakpoint, and where: with the select, or in the plan itself."""
+    marks = [one for one in scene.snapshot.entries if one.event == Event.BREAKPOINT_SET and one.data.get("step") == step.id]
+    if marks:
+        early = marks[-1].data.get("from") == "in_review"
+        return f"Breakpoint set by {ping(marks[-1].actor)}{' on the review card' if early else ''}."
+    written = scene.snapshot.revised(scene.run.revision)
+    by = f", as {ping(written.author)} edited it" if written is not None and is_person(written.author) else ""
+    return f"Breakpoint of the plan{by}."
+
+
 def for_confirmation(scene: Scene, offers: frozenset[str]) -> Card:
     """A step asks once more with its real values; the confirm card does the asking."""
-    step = _held(scene)
+    step = held_step(scene)
     if step is None:
         return by_person(scene, offers)
     where = words.card_link(scene, "confirm", "Confirm card ↓")
@@ -89,18 +101,18 @@ def for_confirmation(scene: Scene, offers: frozenset[str]) -> Card:
         else ""
     )
     says = f"Step {step.number} has its real values now. {where} in this thread, for {scene.approvers_plain}{until}."
-    return _card(
+    return card(
         scene,
         f"{words.WAITS} Waits for confirmation · step {step.number} of {len(scene.plan.steps)}",
         fallback(f"Waits for confirmation: {scene.run.id} step {step.number}", escape(words.does(scene, step))),
         [blocks.section(says), step_lines.step_lines(scene)],
-        [_stop(scene)],
+        [stop(scene)],
     )
 
 
 def step_failed(scene: Scene, offers: frozenset[str]) -> Card:
     """A step failed; what a retry repeats and what a skip drops."""
-    step = _held(scene)
+    step = held_step(scene)
     if step is None:
         return by_person(scene, offers)
     state = words.state_of(scene, step)
@@ -111,16 +123,20 @@ def step_failed(scene: Scene, offers: frozenset[str]) -> Card:
         blocks.box(boxed(state.error or "The tool gave no reason.", LONGEST_ERROR)),
         blocks.line(blocks.said(f"{_retry_words(scene, step)} {_skip_words(scene, step)}")),
     )
-    return _card(
+    return card(
         scene,
         f"{words.WAITS} Step {step.number} failed · {step_lines.done_of(scene)}",
-        fallback(f"Step failed: {scene.run.id} step {step.number}", escape(words.does(scene, step)), "Retry, Skip or Stop"),
+        fallback(
+            f"Step failed: {scene.run.id} step {step.number}",
+            escape(words.does(scene, step)),
+            moves(offers, "Retry", "Skip", "Change the rest"),
+        ),
         [problem, step_lines.step_lines(scene)],
         [
-            _press(scene, ids.RUN_RETRY, step=step, primary=True),
-            _press(scene, ids.RUN_SKIP, step=step),
-            _change_rest(scene, offers),
-            _stop(scene),
+            press(scene, ids.RUN_RETRY, step=step, primary=True),
+            press(scene, ids.RUN_SKIP, step=step),
+            change_rest(scene, offers),
+            stop(scene),
         ],
         blocks.context(f"Retry, Skip: {words.who_decides(scene)}", "Stop: anyone here"),
     )
@@ -148,7 +164,7 @@ def _skip_words(scene: Scene, step: Step) -> str:
 
 def in_doubt(scene: Scene, offers: frozenset[str]) -> Card:
     """A step with an effect had started, and nobody knows how it ended. It is never repeated blindly."""
-    step = _held(scene)
+    step = held_step(scene)
     if step is None:
         return by_person(scene, offers)
     state = words.state_of(scene, step)
@@ -166,12 +182,12 @@ def in_doubt(scene: Scene, offers: frozenset[str]) -> Card:
         blocks.line(blocks.strong("Look at the target first: "), blocks.said("did it happen? Then say what you saw.")),
     )
     again = " and asks for confirmation again" if words.grade_of(scene, step).confirms else ""
-    return _card(
+    return card(
         scene,
         f"{words.WAITS} In doubt · did step {step.number} happen?",
         fallback(f"In doubt: {scene.run.id} step {step.number}", escape(words.does(scene, step)), "Did it happen?"),
         [body, step_lines.step_lines(scene)],
-        [_press(scene, ids.RUN_HAPPENED, step=step), _press(scene, ids.RUN_NOT_HAPPENED, step=step), _stop(scene)],
+        [press(scene, ids.RUN_HAPPENED, step=step), press(scene, ids.RUN_NOT_HAPPENED, step=step), stop(scene)],
         blocks.context(
             "It happened: the run goes on, your note is kept as the result", f"It did not happen: step {step.number} runs{again}"
         ),
@@ -179,22 +195,22 @@ def in_doubt(scene: Scene, offers: frozenset[str]) -> Card:
 
 
 def frozen(scene: Scene, offers: frozenset[str]) -> Card:  # noqa: ARG001 — drawn like its neighbours
-    """An admin holds everything."""
-    thaw = inline(f"{scene.command('cord')} thaw")
-    says = f"No run starts and no step starts. It goes on by itself after {thaw} (admins). Stop still works."
-    return _card(
+    """An admin holds everything: who, why, and how it ends."""
+    return card(
         scene,
         f"{words.STANDS} Frozen · everything is held",
         f"Frozen: {scene.run.id} · everything in Pullcord is held by an admin",
-        [blocks.section(says), step_lines.step_lines(scene)],
-        [_stop(scene)],
+        [blocks.rich(*freeze.lines(scene), freeze.how_it_ends(scene)), step_lines.step_lines(scene)],
+        [stop(scene)],
     )
 
 
 def shutdown(scene: Scene) -> Card:
     """Pullcord itself restarts. Nothing can be pressed, since nobody is there to hear it."""
-    says = "Pullcord is being restarted. Finished steps are stored; nothing runs until it is back. The buttons come back with it."
-    return _card(
+    entry = record.last(scene.snapshot, Event.HELD)
+    when = f", {date(entry.at, now=scene.now)}" if entry and entry.data.get("reason") == Hold.SHUTDOWN else ""
+    says = f"Pullcord is being restarted{when}. Finished steps are stored; nothing runs until it is back. The buttons come back with it."
+    return card(
         scene,
         f"{words.STANDS} Restarting · goes on by itself",
         f"Restarting: {scene.run.id} · Pullcord is being restarted and goes on by itself",
@@ -209,12 +225,12 @@ def unattended(scene: Scene, offers: frozenset[str]) -> Card:
     says = "The policy holds a run when steps that change something have run in a row while nobody acted. Nothing is running."
     last = [[blocks.said(words.numbered(scene, step, done=True))] for step in done[-3:]]
     seen = [blocks.rich(blocks.line(blocks.strong("The last of them")), blocks.bullets(last))] if last else []
-    return _card(
+    return card(
         scene,
         f"{words.WAITS} Waits · {count(len(done), 'step')} ran without a person",
         f"Waits: {scene.run.id} · {count(len(done), 'step')} with an effect ran without a person · Continue or Stop",
         [blocks.section(says), *seen, step_lines.step_lines(scene)],
-        [_press(scene, ids.RUN_CONTINUE, step=_held(scene), primary=True), _change_rest(scene, offers), _stop(scene)],
+        [press(scene, ids.RUN_CONTINUE, step=held_step(scene), primary=True), change_rest(scene, offers), stop(scene)],
         blocks.context(f"Continue: {words.who_decides(scene)}", "Stop: anyone here"),
     )
 
@@ -225,59 +241,32 @@ def over_budget(scene: Scene, offers: frozenset[str]) -> Card:
     spent = duration((scene.now - began).total_seconds()) if began else "none"
     used = record.tokens(scene.snapshot)
     facts = blocks.fields(f"*Time*\n{spent}", f"*Steps*\n{step_lines.done_of(scene)}", f"*Tokens*\n{used:,}")
-    return _card(
+    return card(
         scene,
         f"{words.WAITS} Budget used up",
         f"Budget used up: {scene.run.id} · {step_lines.done_of(scene)} · Continue or Stop",
         [facts, blocks.section("Nothing is running. *Continue* grants more, once."), step_lines.step_lines(scene)],
-        [_press(scene, ids.RUN_CONTINUE, step=_held(scene), primary=True), _change_rest(scene, offers), _stop(scene)],
+        [press(scene, ids.RUN_CONTINUE, step=held_step(scene), primary=True), change_rest(scene, offers), stop(scene)],
         blocks.context(f"Continue: {words.who_decides(scene)}", "Stop: anyone here"),
     )
 
 
-def _card(scene: Scene, header: str, text: str, body: list[Block], pressed: list[Element | None], foot: Block | None = None) -> Card:
-    made = [
-        blocks.header(header),
-        words.goal(scene),
-        words.id_line(scene, words.approved_by(scene)),
-        *body,
-        *blocks.actions(f"run:{scene.run.id}.{scene.run.version}", *pressed),
-        *([foot] if foot else []),
-    ]
-    return Card(text, made)
-
-
-def _press(scene: Scene, action: str, *, step: Step | None = None, primary: bool = False) -> Element:
-    tries = str(scene.snapshot.state(step.id).attempt) if step and action in ids.OF_ONE_TRY else None
-    value = ids.encode(scene.run.id, scene.run.revision, step.id, tries) if step else scene.run.id
-    hears = words.about(scene, step.id) if step else scene.run.id
-    return blocks.button(action, value, about=hears, style="primary" if primary else "")
-
-
-def _stop(scene: Scene) -> Element:
-    return blocks.button(ids.RUN_STOP, scene.run.id, about=scene.run.id, style="danger")
-
-
-def _change_rest(scene: Scene, offers: frozenset[str]) -> Element | None:
-    if OFFER_CHANGE_REST not in offers:
-        return None
-    return blocks.button(ids.RUN_CHANGE_REST, ids.encode(scene.run.id, scene.run.revision), about=words.about(scene))
-
-
-def _held(scene: Scene) -> Step | None:
-    """The step that the hold is about."""
-    return next((step for step in scene.plan.steps if step.id == scene.run.held_step), None)
-
-
 def _found(scene: Scene, step: Step) -> list[Block]:
-    """What the steps before this one returned, behind the bar."""
+    """What the steps before this one returned, behind the bar: those that it needs, else those that finished last."""
     lines: list[Element] = []
-    for name in step.needs[:3]:
-        state = next((state for state in scene.snapshot.steps if state.id == name and state.observation), None)
-        if state and state.observation:
+    for state in _told(scene, step):
+        if state.observation:
             source = f"{state.number} · {state.id}{', from outside' if state.observation.untrusted else ''}:"
             lines += [blocks.line(blocks.said(source)), blocks.quote(blocks.said(finding(state.observation)))]
     return [blocks.rich(blocks.line(blocks.strong("Found so far")), *lines)] if lines else []
+
+
+def _told(scene: Scene, step: Step) -> list[StepState]:
+    """At most three finished steps whose results the next step is decided by."""
+    done = [state for state in scene.snapshot.steps if state.status is StepStatus.SUCCEEDED and state.observation]
+    needed = [state for state in done if state.id in step.needs]
+    lately = sorted((state for state in done if state.finished_at), key=lambda state: (state.finished_at, state.number))
+    return (needed or lately)[-3:]
 
 
 def finding(observation: Observation, limit: int = LONGEST_FINDING) -> str:

@@ -4,9 +4,10 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from bot.core.run import FINAL, RunStatus, StepStatus
-from handlers.views import blocks, case, ids, receipts, step_lines, words
+from bot.core.snapshot import Freeze
+from handlers.views import blocks, case, freeze, ids, receipts, step_lines, words
 from handlers.views.scene import Block, Scene
-from handlers.views.text import date, inline, joined, one_line
+from handlers.views.text import count, date, inline, joined, one_line
 
 MOST = 5
 WAITING = frozenset({RunStatus.IN_REVIEW, RunStatus.PAUSED})
@@ -20,13 +21,44 @@ class Overview:
     running: Sequence[Scene] = ()
     mine: Sequence[Scene] = ()
     may_pause: bool = True
+    freeze: Freeze | None = None  # an admin holds everything
+    held: int = 0  # runs that the freeze holds
+    may_freeze: bool = False  # only they see Freeze and Thaw
 
 
 def home_view(overview: Overview, *, commands: Mapping[str, str] | None = None) -> dict[str, object]:
     """The view for `views.publish`."""
     known = commands or {}
     busy = overview.waiting or overview.running or overview.mine
-    return {"type": "home", "callback_id": "home", "blocks": _busy(overview, known) if busy else _empty(known)}
+    made = _busy(overview, known) if busy else _empty(known)
+    return {"type": "home", "callback_id": "home", "blocks": [*_banner(overview), *made, *_whole_bot(overview)]}
+
+
+def _banner(overview: Overview) -> list[Block]:
+    """Everything is held: it stands above all else."""
+    if overview.freeze is None:
+        return []
+    held = f"{count(overview.held, 'run')} {'is' if overview.held == 1 else 'are'} held and"
+    goes_on = "goes on by itself" if overview.held == 1 else "go on by themselves"
+    says = f"No run starts and no step starts. {f'{held} {goes_on} after the thaw. ' if overview.held else ''}Stop still works."
+    busy = overview.waiting or overview.running or overview.mine  # else New plan is the one that stands out
+    style = "primary" if busy else ""
+    thaw = blocks.button(ids.HOME_THAW, "all", about="everything", style=style) if overview.may_freeze else None
+    return [
+        blocks.header(f"{words.STANDS} Frozen: everything is held"),
+        blocks.rich(*freeze.said(overview.freeze), blocks.line(blocks.said(says))),
+        *blocks.actions("home.freeze", thaw),
+        blocks.divider(),
+    ]
+
+
+def _whole_bot(overview: Overview) -> list[Block]:
+    """The foot that only those see who may freeze."""
+    if overview.freeze is not None or not overview.may_freeze:
+        return []
+    says = "*The whole bot:* hold every run and every start until an admin thaws it."
+    pressed = blocks.button(ids.HOME_FREEZE, "all", about="everything", style="danger")
+    return [blocks.divider(), blocks.section(says), *blocks.actions("home.freeze", pressed)]
 
 
 def _busy(overview: Overview, commands: Mapping[str, str]) -> list[Block]:
@@ -58,7 +90,7 @@ def _run(scene: Scene, place: int) -> list[Block]:
     address = scene.links.get("run")
     opened = {**opened, "url": address} if address else opened
     until = f"until {date(scene.run.deadline, now=scene.now)}" if scene.run.deadline else ""
-    risk = words.risk_count(scene) if scene.run.status in WAITING and scene.plan.steps else ""
+    risk = words.risk_count(scene) if scene.run.status in WAITING and scene.plan.steps and scene.run.redirect is None else ""
     done = step_lines.done_of(scene) if scene.plan.steps and scene.run.status is not RunStatus.IN_REVIEW else ""
     ended = date(scene.run.updated_at, now=scene.now) if scene.run.status in FINAL else ""
     return [
@@ -71,8 +103,8 @@ def _state(scene: Scene) -> str:
     """`▶️ is running`, `✋ is paused: a step failed`."""
     if scene.run.status is RunStatus.SUCCEEDED and not receipts.with_status(scene, StepStatus.SUCCEEDED):
         return f"{words.CLOSED} has ended"
-    held = scene.run.reason if scene.run.status is RunStatus.PAUSED else None
-    return f"{case.symbol(scene)} {case.STATES[scene.run.status]}{f': {case.HOLDS[held]}' if held else ''}"
+    held = scene.run.status is RunStatus.PAUSED and scene.run.reason
+    return f"{case.symbol(scene)} {case.STATES[scene.run.status]}{f': {case.standing_for(scene.run)}' if held else ''}"
 
 
 def _empty(commands: Mapping[str, str]) -> list[Block]:

@@ -5,7 +5,7 @@ An `action_id` is `surface.verb`, the same everywhere. A `value` is an opaque id
     R-7K2Q             a run                     R-7K2Q.1.post            a step
     R-7K2Q.1           a revision                R-7K2Q.1.post.c41f09d2   one filling of it (the first eight of its digest)
     R-7K2Q.1.p3        a page of a revision      R-7K2Q.1.post.c41f09d2.p3  a page of a filling
-    R-7K2Q.q1.2        choice 2 of question 1
+    R-7K2Q.q1.2        choice 2 of question 1     R-7K2Q.1.post.up         a move of the edit form
 """
 
 import re
@@ -38,6 +38,9 @@ CONFIRM_CONFIRM = "confirm.confirm"
 CONFIRM_REFUSE = "confirm.refuse"
 CONFIRM_CHANGE = "confirm.change"
 CONFIRM_SHOW_ALL = "confirm.show_all"
+EDIT_STEP = "edit.step"
+EDIT_ADD = "edit.add"
+EDIT_AS_TEXT = "edit.as_text"
 NOTE_KEEP = "note.keep"
 QUESTION_CHOOSE = "question.choose"  # ".1", ".2", … follows
 PAGE_NEXT = "page.next"
@@ -45,11 +48,20 @@ PAGE_BACK = "page.back"
 HOME_OPEN = "home.open"  # ".1", ".2", … follows
 HOME_NEW = "home.new"
 HOME_PAUSE_ALL = "home.pause_all"
+HOME_FREEZE = "home.freeze"
+HOME_THAW = "home.thaw"
 
 # What a modal is when it comes back (its callback_id).
 VIEW_PAGES = "review.pages"
 VIEW_CONFIRM_PAGES = "confirm.pages"
 VIEW_EDIT = "edit.steps"
+VIEW_STEP = "edit.step"
+VIEW_ADD = "edit.add"
+VIEW_REMOVE = "edit.remove"
+VIEW_TEXT = "edit.text"
+VIEW_ARGUMENTS = "confirm.change"
+VIEW_ASK = "review.ask"
+VIEW_REST = "run.change_rest"
 VIEW_CANCEL = "review.cancel"
 VIEW_REFUSE = "confirm.refuse"
 VIEW_HAPPENED = "run.happened"
@@ -79,11 +91,15 @@ LABELS = {
     CONFIRM_REFUSE: "Refuse",
     CONFIRM_CHANGE: "Change arguments",
     CONFIRM_SHOW_ALL: "Show all",
+    EDIT_ADD: "Add a step",
+    EDIT_AS_TEXT: "As text",
     NOTE_KEEP: "Keep this plan",
     PAGE_NEXT: "Next",
     PAGE_BACK: "Back",
     HOME_NEW: "New plan",
     HOME_PAUSE_ALL: "Pause all",
+    HOME_FREEZE: "Freeze",
+    HOME_THAW: "Thaw",
 }
 
 # What a modal's submit is called, for the record.
@@ -94,6 +110,10 @@ SENT_AS = {
     VIEW_REFUSE: LABELS[CONFIRM_REFUSE],
     VIEW_HAPPENED: LABELS[RUN_HAPPENED],
     VIEW_NEW: LABELS[HOME_NEW],
+    **dict.fromkeys((VIEW_EDIT, VIEW_STEP, VIEW_ADD, VIEW_REMOVE, VIEW_TEXT), LABELS[REVIEW_EDIT]),
+    VIEW_ARGUMENTS: "Change",
+    VIEW_ASK: LABELS[REVIEW_ASK],
+    VIEW_REST: LABELS[RUN_CHANGE_REST],
 }
 
 # Their buttons name the try of the step that they are about: an answer to an earlier doubt or failure is none to a later one.
@@ -105,6 +125,7 @@ VALUE = re.compile(
     r"|\.(?P<revision>\d{1,6})(?:\.(?P<step>[A-Za-z][A-Za-z0-9_-]{0,39})(?:\.(?P<filling>[0-9a-f]{1,64})(?:\.p(?P<sheet>\d{1,4}))?)?)?)?"
 )
 PAGE = re.compile(r"p(\d{1,4})")
+MOVES = ("change", "break", "up", "down", "remove")  # of the menu beside a step in the edit form
 
 
 @dataclass(frozen=True)
@@ -146,6 +167,15 @@ def encode(run: str, revision: int | None = None, step: str | None = None, filli
 def encode_choice(run: str, question: int, choice: int) -> str:
     """The value of a lettered button below a question."""
     return f"{run}.q{question}.{choice}"
+
+
+def parse_move(value: str) -> tuple[Target, str]:
+    """The step and the move that a line of its menu names. Raises `Refused("unknown_run")` for anything else."""
+    named, _, move = value.rpartition(".")
+    target = parse_value(named)
+    if move not in MOVES or target.step is None:
+        raise Refused("unknown_run", run=target.run)
+    return target, move
 
 
 def _number(text: str | None) -> int | None:

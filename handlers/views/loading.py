@@ -11,7 +11,13 @@ from handlers.views import blocks, ids, pages, refusals
 from handlers.views.pages import View
 
 WAITING = {
-    ids.REVIEW_EDIT: (ids.VIEW_EDIT, "Plan of", "Loading the plan…"),
+    ids.REVIEW_EDIT: (ids.VIEW_EDIT, "Edit", "Loading the plan…"),
+    ids.EDIT_STEP: (ids.VIEW_STEP, "Edit", "Loading the step…"),
+    ids.EDIT_ADD: (ids.VIEW_ADD, "Edit", "Loading the tools…"),
+    ids.EDIT_AS_TEXT: (ids.VIEW_TEXT, "Edit", "Loading the plan…"),
+    ids.REVIEW_ASK: (ids.VIEW_ASK, "Changes to", "Loading…"),
+    ids.RUN_CHANGE_REST: (ids.VIEW_REST, "The rest of", "Loading…"),
+    ids.CONFIRM_CHANGE: (ids.VIEW_ARGUMENTS, "Values of", "Loading the values…"),
     ids.REVIEW_SHOW_ALL: (ids.VIEW_PAGES, "All steps of", "Loading the plan…"),
     ids.RUN_SHOW_ALL: (ids.VIEW_PAGES, "All steps of", "Loading the plan…"),
     ids.CONFIRM_SHOW_ALL: (ids.VIEW_CONFIRM_PAGES, "All values of", "Loading the values…"),
@@ -36,7 +42,9 @@ def refused_view(kind: str, facts: Mapping[str, Any]) -> View:
 
 
 def _run_of(value: str) -> str:
-    try:
-        return ids.parse_value(value).run
-    except Refused:
-        return ""
+    for read in (ids.parse_value, lambda named: ids.parse_move(named)[0]):
+        try:
+            return read(value).run
+        except Refused:
+            continue
+    return ""

@@ -9,8 +9,8 @@ from typing import Any
 
 from bot.core.plan import Step
 from bot.core.run import LIVE, Event, Hold, RunStatus, StepStatus
-from handlers.views import blocks, case, ids, planning_card, record, step_lines, words
-from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, OFFER_REDIRECT, Block, Card, Scene
+from handlers.views import blocks, case, ids, planning_card, record, replies, step_lines, words
+from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, OFFER_CHANGE_REST, Block, Card, Scene
 from handlers.views.text import date, escape, fallback, inline, joined, outside, ping
 
 MOVES = {
@@ -21,21 +21,24 @@ MOVES = {
     Hold.IN_DOUBT: "It happened, It did not happen or Stop",
     Hold.CONFIRM: "Confirm or Refuse",
 }
+CAN_CHANGE = frozenset({Hold.STEP_FAILED, Hold.BREAKPOINT, Hold.UNATTENDED, Hold.BUDGET})
 
 
 def note_card(scene: Scene, data: Mapping[str, Any], *, offers: frozenset[str] = NO_OFFERS) -> Card:
     """The note that an outbox row asks for; `data["kind"]` says which. A kind that is new becomes a note of the state."""
     kind = str(data.get("kind"))
     if kind in ("needs_you", "in_doubt"):
-        return needs_you(scene, data)
+        return needs_you(scene, data, offers)
     if kind == "expired":
         return expired(scene, offers)
-    if kind == "not_understood":
-        return not_understood(scene, offers=offers)
+    if kind in ("not_understood", "reply_not_understood"):
+        return replies.not_understood(scene, offers=offers)
+    if kind in replies.KINDS:
+        return replies.KINDS[kind](scene, data)
     return PLAIN.get(kind, status)(scene)
 
 
-def needs_you(scene: Scene, data: Mapping[str, Any]) -> Card:
+def needs_you(scene: Scene, data: Mapping[str, Any], offers: frozenset[str] = NO_OFFERS) -> Card:
     """The run stands and waits for somebody; the card has the buttons, this has the ping."""
     reason = Hold(data["reason"]) if data.get("reason") in tuple(Hold) else scene.run.reason or Hold.PERSON
     step = next((step for step in scene.plan.steps if step.id == data.get("step")), None)
@@ -48,6 +51,7 @@ def needs_you(scene: Scene, data: Mapping[str, Any]) -> Card:
         who = f"{who}, {scene.approvers}:"
     there = words.card_link(scene, "run", "Its card ↑")
     moves = MOVES.get(reason, "Resume or Stop")
+    moves = moves.replace(" or Stop", ", Change the rest or Stop") if reason in CAN_CHANGE and OFFER_CHANGE_REST in offers else moves
     says = f"{words.WAITS} {who} {scene.run.id} waits for you: {why}. {there}: {moves}."
     return Card(fallback(f"{who} {scene.run.id} waits for you", f"{why}. {moves} on its card."), [blocks.section(says)])
 
@@ -85,7 +89,7 @@ def _state(scene: Scene) -> tuple[str, str]:
         return named, ""
     now = step_lines.running_steps(scene)
     doing = f", now {words.numbered(scene, now[0])}" if now else ""
-    held = f", {case.HOLDS[scene.run.reason]}" if scene.run.reason else ""
+    held = f", {case.standing_for(scene.run)}" if scene.run.reason else ""
     waiting = next((step for step in scene.plan.steps if words.state_of(scene, step).status is StepStatus.PENDING), None)
     after = f". Next: {words.numbered(scene, waiting)}" if waiting and scene.run.status is RunStatus.RUNNING else ""
     return f"{named} · {step_lines.done_of(scene)}", f"{doing}{held}{after}"
@@ -130,28 +134,17 @@ def ask_edited(scene: Scene) -> Card:
 
 def not_understood(scene: Scene, *, offers: frozenset[str] = NO_OFFERS) -> Card:
     """A reply that is none of the forms that work; nothing changed by it."""
-    goes_on = "the run goes on" if scene.run.status in LIVE else "the run stays as it is"
-    forms = [("status", "how it stands"), ("pause", "no further step starts"), ("resume", "goes on"), ("stop", "ends it")]
-    if OFFER_REDIRECT in offers:
-        forms += [("skip post", "leave a step out"), ("stop after brief", "end there"), ("never mind", "go on as before")]
-    lines = [[blocks.literal(form), blocks.said(f"  {means}")] for form, means in forms]
-    made = [
-        blocks.rich(
-            blocks.line(
-                blocks.strong(f"Not understood; nothing changed, {goes_on}. "), blocks.said("These words work here, as a whole message:")
-            ),
-            blocks.bullets(lines),
-        ),
-        blocks.context(joined(scene.run.id, words.card_link(scene, "run", "its card ↑"))),
-    ]
-    return Card(f"Not understood, nothing changed: {scene.run.id}, {goes_on}.", made)
+    return replies.not_understood(scene, offers=offers)
 
 
 def late_reply(scene: Scene) -> Card:
     """Said in the thread of a run that has ended."""
-    anew = f"Ask for something new with {inline(scene.command('plan'))} or a mention."
-    says = f"{scene.run.id} had ended when this came; nothing was started. {anew}"
-    return Card(f"{scene.run.id} had ended when this came; nothing was started.", [blocks.section(says)])
+    return replies.late(scene, {})
+
+
+def withdrawn(scene: Scene) -> Card:
+    """Never mind, said as a reply, was carried out."""
+    return replies.withdrawn(scene)
 
 
 def answered(scene: Scene) -> Card:
@@ -161,7 +154,9 @@ def answered(scene: Scene) -> Card:
 
 
 def control_done(scene: Scene, word: str) -> Card:
-    """`pause`, `resume` or `stop`, said as a word, was carried out."""
+    """`pause`, `resume`, `stop` or `never mind`, said as a word, was carried out."""
+    if word == "withdraw":
+        return withdrawn(scene)
     did = {"pause": "Paused: no further step starts.", "resume": "Resumed.", "stop": "Stopping: no further step starts."}.get(word, "Done.")
     where = words.card_link(scene, "run", "its card ↑")
     return Card(f"{scene.run.id} · {did}", [blocks.section(f"{did} {joined(scene.run.id, where)}")])

@@ -12,7 +12,7 @@ from bot.core.ids import short
 from bot.core.plan import Step
 from bot.core.references import sources
 from bot.core.risk import Level
-from bot.core.run import RunStatus
+from bot.core.run import Redirect, RunStatus
 from bot.core.wording import late
 from handlers.views import arguments, blocks, ids, plan_body, words
 from handlers.views.scene import Block, Element, Scene
@@ -34,9 +34,15 @@ class Piece:
     block: Block
 
 
-def page_count(scene: Scene) -> int:
-    """How many pages the current revision has; at least one."""
-    return len(_pages(scene))
+def page_count(scene: Scene, revision: int | None = None) -> int:
+    """How many pages the revision has (the current one, unless the new rest of a redirect is named); at least one."""
+    return len(_pages(_under(scene, revision)))
+
+
+def _under(scene: Scene, revision: int | None) -> Scene:
+    """The run under the new rest that a redirect proposes, if that is what is named; else as it is."""
+    proposal = scene.snapshot.proposal
+    return scene.under(proposal) if proposal is not None and revision == proposal.revision else scene
 
 
 def show_all(scene: Scene, page: int = 1, *, may_approve: bool = False, opened_all: bool = False, revision: int | None = None) -> View:
@@ -45,13 +51,15 @@ def show_all(scene: Scene, page: int = 1, *, may_approve: bool = False, opened_a
     Approve is its submit on the last page, for one who `may_approve` and has opened every page (`opened_all`; a single one counts).
     """
     number = scene.run.revision if revision is None else revision
+    scene = _under(scene, number)
     if number != scene.run.revision:
         return moved_on(scene, number)
     pages = _pages(scene)
     here = min(max(page, 1), len(pages))
     made: list[Block] = [blocks.context(_place(scene, pages, here)), words.goal(scene), *(piece.block for piece in pages[here - 1])]
     made += _turning(scene, here, len(pages))
-    is_open = scene.run.status is RunStatus.IN_REVIEW
+    proposed = scene.run.redirect is Redirect.REVIEW and scene.run.proposed == number
+    is_open = scene.run.status is RunStatus.IN_REVIEW or proposed
     approves = is_open and may_approve and here == len(pages) and (opened_all or len(pages) == 1)
     made += _closing(scene, pages, here, is_open=is_open, reader=not may_approve, approves=approves)
     return modal(

@@ -5,19 +5,21 @@ counted by risk and tool instead, and is then not complete: nobody may approve i
 """
 
 from collections import Counter
+from collections.abc import Sequence
 
 from bot.core.catalogue import Effect
 from bot.core.characters import cut
 from bot.core.completeness import MOST_STEPS, is_complete
 from bot.core.estimate import estimate_seconds, order_line
-from bot.core.plan import Step
+from bot.core.plan import Step, call_fingerprint
 from bot.core.risk import Level
 from handlers.views import arguments, blocks, words
 from handlers.views.scene import Block, Element, Scene
-from handlers.views.text import count, duration, one_line, outside
+from handlers.views.text import count, duration, one_line, outside, ranges
 
 MOST_REASONS = 5
 MOST_KINDS = 12
+MOST_WARNINGS = 3
 OUR_BLOCKS = 9  # header, goal, id line, terms, buttons and what else stands around the steps
 OUR_CHARACTERS = 1_500
 
@@ -25,12 +27,12 @@ OUR_CHARACTERS = 1_500
 def plan_body(scene: Scene) -> tuple[list[Block], bool]:
     """The steps, and whether they stand in full: one by one if the message has room for them, else counted by kind."""
     shown = [step_block(scene, step) for step in _alone(scene)]
-    body = [block for block, _ in shown] + _low_group(scene)
+    body = [block for block, _ in shown] + _twice(scene) + _low_group(scene)
     whole = all(whole for _, whole in shown)
     room = len(body) <= blocks.MOST_BLOCKS - OUR_BLOCKS and blocks.size(body) <= blocks.MOST_CHARACTERS - OUR_CHARACTERS
     if room and len(scene.plan.steps) <= MOST_STEPS:
         return body, whole and is_complete(scene.plan)
-    return _kinds(scene), False
+    return [*_kinds(scene), *_twice(scene)], False
 
 
 def _alone(scene: Scene) -> list[Step]:
@@ -39,8 +41,11 @@ def _alone(scene: Scene) -> list[Step]:
     return [step for step in ranked if words.grade_of(scene, step).level is not Level.LOW or not arguments.notation(scene, step).whole]
 
 
-def step_block(scene: Scene, step: Step, *, in_full: bool = False, rules: bool = False) -> tuple[Block, bool]:
-    """One step that stands alone, and whether it is shown in full. With `rules`, the policy's rules are named."""
+def step_block(scene: Scene, step: Step, *, in_full: bool = False, rules: bool = False, more: Sequence[Element] = ()) -> tuple[Block, bool]:
+    """One step that stands alone, and whether it is shown in full. With `rules`, the policy's rules are named.
+
+    `more` stands below the arguments: what differs from before.
+    """
     grade = words.grade_of(scene, step)
     symbol, word = words.RISK[grade.level].split(" ", 1)
     shown = arguments.arguments(scene, step, in_full=in_full)
@@ -50,6 +55,7 @@ def step_block(scene: Scene, step: Step, *, in_full: bool = False, rules: bool =
             blocks.line(blocks.said(f"{symbol} "), blocks.strong(words.numbered(scene, step)), blocks.said(f"  {word}")),
             blocks.line(*purpose, blocks.literal(one_line(step.tool, 120))),
             *shown.elements,
+            *more,
             *_why(scene, step, rules=rules),
             *_holds(scene, step),
         ),
@@ -71,7 +77,31 @@ def _holds(scene: Scene, step: Step) -> list[Element]:
     lines = [blocks.said(f"{words.STANDS} Breakpoint: the run waits before this step until somebody presses Continue.")] if held else []
     if words.grade_of(scene, step).confirms:
         lines.append(blocks.said(f"{words.WAITS} Asks once more with its real values just before it runs."))
+    if not held and step.id in scene.suggestions:
+        lines.append(blocks.said(f"{words.STANDS} Suggested: pause before this step. {one_line(scene.suggestions[step.id], 200)}"))
     return [blocks.line(element) for element in lines]
+
+
+def _twice(scene: Scene) -> list[Block]:
+    """A warning for each call with an effect that the plan makes more than once, word for word."""
+    same: dict[str, list[int]] = {}
+    for step in scene.plan.steps:
+        spec = scene.catalogue.get(step.tool)
+        if spec is not None and spec.effect is not Effect.READ:
+            same.setdefault(call_fingerprint(step.tool, step.args), []).append(step.number)
+    found = [ranges(numbers, final=" and ") for numbers in same.values() if len(numbers) > 1]
+    return [
+        blocks.rich(
+            blocks.line(
+                blocks.said("⚠️ "),
+                blocks.strong(
+                    f"Steps {numbers} do the same work twice." if " to " not in numbers else f"Steps {numbers} do the same work."
+                ),
+                blocks.said(" Remove what is too much with Edit, or approve to keep all of it."),
+            )
+        )
+        for numbers in found[:MOST_WARNINGS]
+    ]
 
 
 def _low_group(scene: Scene) -> list[Block]:
@@ -95,7 +125,9 @@ def _low_line(scene: Scene, step: Step) -> list[Element]:
     held = step.breakpoint or step.id in scene.run.breakpoints
     mark = [blocks.said(f"  {words.STANDS} breakpoint")] if held else []
     asks = [blocks.said(f"  {words.WAITS} asks first")] if words.grade_of(scene, step).confirms else []
-    return [blocks.said(f"{step.number} · "), why, blocks.said("  "), *arguments.notation(scene, step).elements, *mark, *asks]
+    advised = not held and step.id in scene.suggestions
+    advice = [blocks.said(f"  {words.STANDS} suggested: {one_line(scene.suggestions[step.id], 120)}")] if advised else []
+    return [blocks.said(f"{step.number} · "), why, blocks.said("  "), *arguments.notation(scene, step).elements, *mark, *asks, *advice]
 
 
 def _kinds(scene: Scene) -> list[Block]:

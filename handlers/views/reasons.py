@@ -1,4 +1,4 @@
-"""Forms that ask for a few words: why a plan is cancelled, why a step is refused, what was seen of a step in doubt."""
+"""Forms that ask for a few words: why a plan is cancelled, why a step is refused, what was seen of a step in doubt, what is to change."""
 
 from bot.core.characters import cut
 from bot.core.plan import Step
@@ -7,9 +7,10 @@ from handlers.views import blocks, ids, pages, step_lines, words
 from handlers.views.ids import Target
 from handlers.views.pages import View
 from handlers.views.scene import Block, Element, Scene
-from handlers.views.text import ranges
+from handlers.views.text import is_person, joined, ranges
 
 LONGEST = 1_000
+LONGEST_WISH = 2_000
 WHYS = (("Not needed any more", "not_needed"), ("Wrong target", "target"), ("Too risky", "risk"), ("Something else", "other"))
 
 
@@ -57,6 +58,39 @@ def happened_form(scene: Scene, target: Target) -> View:
     value = ids.encode(scene.run.id, target.revision, step.id, target.filling)
     title = f"Step {step.number} happened"
     return pages.modal(callback_id=ids.VIEW_HAPPENED, title=title, made=made, metadata=value, submit="It happened", close="Back")
+
+
+def ask_form(scene: Scene, revision: int) -> View:
+    """What should be different in the plan under review? The planner makes another revision of it."""
+    following = max((one.revision for one in scene.snapshot.revisions), default=scene.run.revision) + 1
+    made_so_far = sum(not is_person(one.author) for one in scene.snapshot.revisions)
+    left = f"plan {made_so_far + 1} of {scene.revisions_limit} by the planner" if scene.revisions_limit else ""
+    shown = text_input(multiline=True, focus=True, placeholder="Do not read the backup; post to #general as well", limit=LONGEST_WISH)
+    hint = f"The planner makes revision {following} from this. It has no tools; the new plan comes here for approval."
+    sees = "the planner also sees the plan as it is and the reasons of earlier refusals"
+    made: list[Block] = [
+        blocks.rich(blocks.line(blocks.aim(words.goal_of(scene))), blocks.line(blocks.said(f"{scene.run.id} · revision {revision}"))),
+        field("words", "What should be different?", shown, hint=hint),
+        blocks.context(joined(left, sees)),
+    ]
+    value = ids.encode(scene.run.id, revision)
+    return pages.modal(callback_id=ids.VIEW_ASK, title="Ask for changes", made=made, metadata=value, submit="Send", close="Back")
+
+
+def rest_form(scene: Scene) -> View:
+    """What should be different from here on? The same as a reply in the thread; by hand is the other way."""
+    shown = text_input(multiline=True, focus=True, placeholder="Post it to #general instead", limit=LONGEST_WISH)
+    hint = "The same as a reply in the thread: the rest is planned again and only what changed is asked."
+    stays = f"{scene.run.id} · {step_lines.done_of(scene)}; what is done stays done."
+    value = ids.encode(scene.run.id, scene.run.revision)
+    by_hand = blocks.button(ids.REVIEW_EDIT, value, about=words.about(scene))
+    made: list[Block] = [
+        blocks.rich(blocks.line(blocks.aim(words.goal_of(scene))), blocks.line(blocks.said(stays))),
+        field("words", "What should be different from here on?", shown, hint=hint),
+        *blocks.actions("rest:by_hand", by_hand),
+        blocks.context("*Edit* changes the steps that have not started by hand: no tokens, and no words needed."),
+    ]
+    return pages.modal(callback_id=ids.VIEW_REST, title="Change the rest", made=made, metadata=value, submit="Send", close="Back")
 
 
 def field(block_id: str, label: str, element: Element, *, hint: str = "", optional: bool = False) -> Block:

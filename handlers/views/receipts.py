@@ -1,6 +1,7 @@
 """What a run did, counted honestly: the receipt of a stopped one and the log of a finished one.
 
-A receipt has six outcomes, worst first, empty ones left out; its numbers add up to all steps. It is text, never a folded block, because
+A receipt has six outcomes, worst first, empty ones left out; its numbers add up to all steps: those of the
+plan that stands, and those that began under an earlier one. It is text, never a folded block, because
 somebody may have to act on it. The step log of a run that ended well may fold: Slack's plan block, or the same as plain lines.
 """
 
@@ -11,7 +12,7 @@ from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.core.run import StepStatus
 from bot.core.snapshot import StepState
-from handlers.views import arguments, blocks, words
+from handlers.views import arguments, blocks, record, words
 from handlers.views.scene import Block, Element, Scene
 from handlers.views.text import count, duration, one_line, outside, ranges
 
@@ -49,7 +50,15 @@ def counts(scene: Scene) -> str:
 
 def with_status(scene: Scene, status: StepStatus) -> list[Step]:
     """Steps that stand so."""
-    return [step for step in scene.plan.steps if words.state_of(scene, step).status is status]
+    return [step for step in accounted(scene) if words.state_of(scene, step).status is status]
+
+
+def accounted(scene: Scene) -> list[Step]:
+    """Every step of the plan, and every one that began and is not in it any more; what a redirect dropped before it began is not."""
+    names = {step.id for step in scene.plan.steps}
+    gone = [state for state in scene.snapshot.steps if state.id not in names and state.status is not StepStatus.PENDING]
+    earlier = {step.id: step for revision in scene.snapshot.revisions for step in revision.plan.steps}
+    return [*scene.plan.steps, *(earlier[state.id] for state in gone if state.id in earlier)]
 
 
 def _entry(scene: Scene, step: Step, status: StepStatus) -> list[Element]:
@@ -61,6 +70,8 @@ def _entry(scene: Scene, step: Step, status: StepStatus) -> list[Element]:
         return [blocks.said(f"{named}{_ran_for(scene, step)}{', it only reads' if only_reads(scene, step) else '; look at the target'}")]
     if status is StepStatus.FAILED and state.error:
         return [blocks.said(f"{named}: "), blocks.literal(one_line(state.error, 200))]
+    if status is StepStatus.SUCCEEDED and step.id in record.kept(scene.snapshot):
+        return [blocks.said(f"{named}: kept, it had been done before in this run")]
     if status is StepStatus.SUCCEEDED and (came := came_back(state)):
         return [blocks.said(f"{named}: {outside(came, 100)}")]
     return [blocks.said(named)]
@@ -149,7 +160,8 @@ def _outcome(scene: Scene, step: Step) -> str:
     state = words.state_of(scene, step)
     took = duration((state.finished_at - state.started_at).total_seconds()) if state.started_at and state.finished_at else ""
     came = state.observation.says if state.observation else state.error or ""
-    said = " · ".join(part for part in (took, outside(came, 160) if came else "") if part)
+    kept = "kept, done before" if step.id in record.kept(scene.snapshot) else ""
+    said = " · ".join(part for part in (kept or took, outside(came, 160) if came else "") if part)
     return said or ("no record" if state.attempt else "never started")
 
 

@@ -10,6 +10,7 @@ from typing import Any
 
 from bot.core.characters import utf16
 from handlers.views import blocks
+from handlers.views import refused_changes as corded
 from handlers.views import refused_decisions as decided
 from handlers.views import refused_moves as moved
 from handlers.views.case import Case, Telling
@@ -25,16 +26,20 @@ def refusal(kind: str, facts: Mapping[str, Any], scene: Scene | None = None, *, 
     said = moved.FIXED.get(kind) or TELLINGS.get(kind, _general)(case)
     made: list[Block] = []
     opening = joined(f"*{said.what}*", said.now, by=" ")
-    if said.words:
-        made += [
-            blocks.section(opening),
-            blocks.rich(blocks.quote(blocks.said(outside(said.words, 1_000)))),
-            blocks.section(f"*Next:* {said.then}"),
-        ]
+    if said.words or said.reason:
+        made += [blocks.section(opening), *_quoted(said), blocks.section(f"*Next:* {said.then}")]
     else:
         made.append(blocks.section(f"{opening}\n*Next:* {said.then}"))
     made += blocks.actions(f"private:{scene.run.id if scene else '1'}", said.button)
     return Card(_text(said), made)
+
+
+def _quoted(said: Telling) -> list[Block]:
+    """What somebody else gave as the reason, and the person's own words, so that they are not lost."""
+    made = [blocks.rich(blocks.quote(blocks.said(outside(said.reason, 1_000))))] if said.reason else []
+    if said.words and said.reason:
+        made.append(blocks.section("Your words, so that they are not lost:"))
+    return [*made, *([blocks.rich(blocks.quote(blocks.said(outside(said.words, 1_000))))] if said.words else [])]
 
 
 def why(kind: str) -> str:
@@ -55,6 +60,7 @@ def _general(case: Case) -> Telling:
 
 TELLINGS: Mapping[str, Callable[[Case], Telling]] = {
     "already_done": moved.already_done,
+    "already_frozen": corded.already_frozen,
     "already_paused": moved.already_paused,
     "already_running": moved.already_running,
     "already_stopping": moved.already_stopping,
@@ -66,21 +72,31 @@ TELLINGS: Mapping[str, Callable[[Case], Telling]] = {
     "double": decided.double,
     "expired": decided.expired,
     "fault": moved.fault,
+    "edit_conflict": corded.edit_conflict,
+    "edit_too_late": corded.edit_too_late,
     "form_expired": moved.form_expired,
-    "frozen": moved.frozen,
+    "frozen": corded.frozen,
     "guest": decided.guest,
     "held_otherwise": moved.held_otherwise,
     "late_approved": decided.late_approved,
     "late_cancelled": decided.late_cancelled,
     "moved_on": moved.moved_on,
+    "no_redirects_left": corded.no_redirects_left,
     "no_revisions_left": decided.no_revisions_left,
+    "no_words": corded.no_words,
     "nobody_set": decided.nobody_set,
+    "not_admin": corded.not_admin,
     "not_allowed": decided.not_allowed,
     "not_approved": decided.not_approved,
+    "not_frozen": corded.not_frozen,
+    "not_live": corded.not_live,
     "not_started": moved.not_started,
     "not_waiting": decided.not_waiting,
     "not_yet": moved.not_yet,
+    "invalid_plan": corded.invalid_plan,
+    "nothing_changed": corded.nothing_changed,
     "nothing_to_do": moved.nothing_to_do,
+    "nothing_to_withdraw": corded.nothing_to_withdraw,
     "unknown_word": moved.unknown_word,
     "plan_no_access": moved.plan_no_access,
     "open_first": decided.open_first,
@@ -101,6 +117,7 @@ TELLINGS: Mapping[str, Callable[[Case], Telling]] = {
 
 WHYS: Mapping[str, str] = {
     "already_done": "the run had ended",
+    "already_frozen": "everything was frozen already",
     "already_paused": "the run stood already",
     "already_running": "the run was past its review",
     "already_stopping": "the run was stopping already",
@@ -109,17 +126,28 @@ WHYS: Mapping[str, str] = {
     "confirm_void": "the values had changed",
     "deactivated": "the account is deactivated",
     "double": "the same person again",
+    "edit_conflict": "another revision had come meanwhile",
+    "edit_too_late": "the plan could not be edited any more",
     "expired": "after the deadline",
     "frozen": "everything is frozen",
     "guest": "a guest does not decide",
     "held_otherwise": "the run was held for another reason",
     "late_approved": "somebody had approved it already",
     "late_cancelled": "somebody had cancelled it already",
+    "invalid_plan": "the plan did not pass the checks",
     "moved_on": "the card was out of date",
+    "no_redirects_left": "the redirects of the run were used up",
+    "no_revisions_left": "the revisions of the review were used up",
+    "no_words": "nothing was said",
     "nobody_set": "the policy names no approvers",
+    "not_admin": "not among the admins",
     "not_allowed": "not among those who may",
+    "not_frozen": "nothing was frozen",
+    "not_live": "the run was not live",
     "not_started": "the run had not started",
     "not_waiting": "the run waited for nobody",
+    "nothing_changed": "nothing was changed in it",
+    "nothing_to_withdraw": "there was no change to withdraw",
     "open_first": "the plan had not been opened in full",
     "own_edit": "own edit",
     "own_request": "own request at high risk",

@@ -3,19 +3,32 @@
 Each function is one kind of `bot.errors.Refused`; its name is the kind.
 """
 
+from bot.core.run import Hold, Redirect, RunStatus
 from handlers.views import blocks, ids, pages, words
 from handlers.views.case import LETTING_GO, Case, Telling
-from handlers.views.text import inline, joined, listed
+from handlers.views.text import date, inline, is_person, joined, listed
 
 
 def stale(case: Case) -> Telling:
     current = case.facts.get("current") or (case.scene.run.revision if case.scene else "")
     newer = f"revision {current}" if current else "the newest revision"
-    return Telling(
-        f"{case.no}: this card is out of date.",
-        f"{newer.capitalize()} stands now. Nothing changed.",
-        f"decide on {case.card(newer, 'review')}.",
-    )
+    made = case.scene.snapshot.revised(int(current)) if case.scene and str(current).isdigit() else None
+    by = ""
+    if case.scene is not None and made is not None and is_person(made.author) and current != case.facts.get("revision"):
+        by = f"{words.profile(case.scene, made.author)} edited the plan, {date(made.at, now=case.scene.now)}; "
+    kind = "redirect" if case.scene is not None and case.scene.run.redirect is not None else "review"
+    planning = case.scene is not None and case.scene.run.redirect is Redirect.PLANNING
+    if planning or (case.scene is not None and case.scene.run.status is RunStatus.PLANNING):
+        now = f"Another revision is being planned: {case.state} Nothing changed."
+        return Telling(f"{case.no}: this card is out of date.", now, "wait for the new card, or reply in the thread.", words=_given(case))
+    stands = f"{by}{newer} stands now." if by else f"{newer.capitalize()} stands now."
+    what = f"{case.no}: this card is out of date."
+    return Telling(what, f"{stands} Nothing changed.", f"decide on {case.card(newer, kind)}.", words=_given(case))
+
+
+def _given(case: Case) -> str:
+    """The words that came with it, which are given back."""
+    return str(case.facts.get("words") or "")
 
 
 def expired(case: Case) -> Telling:
@@ -90,19 +103,31 @@ def open_first(case: Case) -> Telling:
 def not_allowed(case: Case) -> Telling:
     if case.did in LETTING_GO:
         return resume(case)
+    open_to_all = "ask one of them. *Pause* and *Stop* are open to you while it runs."
     if case.did in ("approve", "confirm", "settle"):
         act = {"approve": f"approving {case.run}", "confirm": f"confirming a step of {case.run}"}.get(
             case.did, f"saying what became of a step of {case.run}"
         )
         what = f"{case.no}: {act} is for {case.approvers}, and you are not among them."
-        return Telling(what, "Nothing changed.", "ask one of them. *Pause* and *Stop* are open to you while it runs.")
-    what = f"{case.no}: that is for {case.approvers} or {case.requester}."
-    return Telling(what, "Nothing changed.", "ask one of them. *Pause* and *Stop* are open to you while it runs.")
+        return Telling(what, "Nothing changed.", open_to_all)
+    if case.did in ("pause", "stop", "breakpoint"):
+        what = f"{case.no}: in this workspace the cord is not for everyone, and you are not among those who may pull it."
+        return Telling(what, "Nothing changed.", f"ask {case.approvers} or {case.requester}.")
+    acts = {
+        "change": f"changing the rest of {case.run}",
+        "never mind": f"taking a change of {case.run} back",
+        "edit": f"editing {case.run}",
+    }
+    act = acts.get(case.did, "that")
+    who = f"whoever said it, {case.approvers} or {case.requester}" if case.did == "never mind" else f"{case.approvers} or {case.requester}"
+    return Telling(f"{case.no}: {act} is for {who}.", "Nothing changed.", open_to_all, words=_given(case))
 
 
 def resume(case: Case) -> Telling:
     what = f"{case.no}: pausing is for everyone here, letting {case.run} go on is for {case.approvers} or {case.requester}."
-    return Telling(what, "It stays as it is.", f"ask one of them, or press *Stop* on {case.card('its card')}.")
+    stays = case.scene is not None and case.scene.run.reason is Hold.PERSON
+    then = f"ask one of them, or press *Stop* on {case.card('its card')}."
+    return Telling(what, "It stays paused." if stays else "It stays as it is.", then)
 
 
 def own_request(case: Case) -> Telling:
@@ -164,12 +189,18 @@ def confirm_void(case: Case) -> Telling:
 
 
 def no_revisions_left(case: Case) -> Telling:
-    given = str(case.facts.get("words") or "")
+    given, limit = _given(case), case.facts.get("limit")
+    button = None
+    if case.scene is not None and case.scene.run.status is RunStatus.IN_REVIEW:
+        value = ids.encode(case.scene.run.id, case.scene.run.revision)
+        button = blocks.button(ids.REVIEW_EDIT, value, about=words.about(case.scene), style="primary")
+    used = f"its {int(limit)} revisions" if limit and str(limit).isdigit() else "its revisions"
     return Telling(
-        f"Not sent: {case.run} has used its revisions.",
-        "The planner is not asked again." + (" Your words:" if given else ""),
-        "approve it, or cancel.",
+        f"Not sent: {case.run} has used {used}.",
+        "The planner is not asked again." + (" Your words, so that they are not lost:" if given else ""),
+        "change it by hand with *Edit*, approve it, or cancel.",
         words=given,
+        button=button,
     )
 
 

@@ -5,9 +5,10 @@ Each function is one kind of `bot.errors.Refused`; its name is the kind. `FIXED`
 
 from collections.abc import Mapping
 
-from bot.core.run import Hold
-from handlers.views.case import HOLDS, Case, Telling
-from handlers.views.text import inline, joined, plain
+from bot.core.run import Event, Hold
+from handlers.views import record, words
+from handlers.views.case import HOLDS, LETTING_GO, Case, Telling, standing_for
+from handlers.views.text import date, inline, joined, plain
 
 
 def already_done(case: Case) -> Telling:
@@ -25,9 +26,14 @@ def already_stopping(case: Case) -> Telling:
 
 
 def already_paused(case: Case) -> Telling:
-    return Telling(
-        f"{case.run} stands already.", joined(case.state, "No further step starts.", by=" "), f"*Stop* on {case.card('its card')} ends it."
-    )
+    """Not a no: it stands, and whoever was first is named."""
+    entry = record.last(case.scene.snapshot, Event.PAUSE_ASKED) if case.scene else None
+    by_person = case.scene is not None and case.scene.run.reason is Hold.PERSON and entry is not None
+    now = case.scene.now if case.scene else None
+    what = f"{case.run} stands already."
+    if by_person and entry is not None and case.scene is not None:
+        what = f"Already paused by {words.profile(case.scene, entry.actor)}, {date(entry.at, now=now)}."
+    return Telling(what, joined(case.state, "No further step starts.", by=" "), f"*Stop* on {case.card('its card')} ends it.")
 
 
 def already_running(case: Case) -> Telling:
@@ -36,13 +42,18 @@ def already_running(case: Case) -> Telling:
 
 
 def held_otherwise(case: Case) -> Telling:
-    reason = case.scene.run.reason if case.scene else case.facts.get("reason")
-    held = HOLDS.get(Hold(reason), "it is held for another reason") if reason else "it is held for another reason"
-    return Telling(
-        f"{case.no}: {case.run} was not paused by a person; {held}.",
-        "Nothing changed.",
-        f"{case.card('its card')} has the button that lets it go on.",
-    )
+    run = case.scene.run if case.scene else None
+    given = case.facts.get("reason")
+    held = standing_for(run) if run and run.reason else HOLDS.get(Hold(given), "") if given in tuple(Hold) else ""
+    held = held or "it is held for another reason"
+    if run is not None and run.redirect is not None:
+        then = f"*Never mind* on {case.card('its card')} goes on with the plan as it was."
+    else:
+        then = f"{case.card('its card')} has the button that lets it go on."
+    if case.did == "edit":
+        then = f"answer that on {case.card('its card')} first; then the rest can be edited."
+    what = f"{case.no}: {case.run} was not paused by a person; {held}." if case.did in LETTING_GO else f"{case.no}: {held}."
+    return Telling(what, "Nothing changed.", then)
 
 
 def not_started(case: Case) -> Telling:
@@ -96,14 +107,6 @@ def unknown_step(case: Case) -> Telling:
 
 def unknown_revision(case: Case) -> Telling:
     return Telling(f"Not taken: {case.run} has no such revision.", "Nothing changed.", f"look at {case.card('its card')}.")
-
-
-def frozen(case: Case) -> Telling:
-    what = f"{case.no}: Pullcord is frozen{case.by}{case.at}."
-    reason = str(case.facts.get("reason") or "")
-    return Telling(
-        what, f"No run starts and no step starts.{' The reason given:' if reason else ''}", "ask again after the thaw.", words=reason
-    )
 
 
 def form_expired(case: Case) -> Telling:

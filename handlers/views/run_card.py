@@ -5,7 +5,7 @@ card of a run that can still be stopped has Stop, and Stop never asks back; no o
 """
 
 from bot.core.run import LIVE, Event, Hold, RunStatus
-from handlers.views import blocks, ended_card, held_card, ids, plan_body, planning_card, record, step_lines, words
+from handlers.views import blocks, ended_card, freeze, held_card, held_redirect, ids, plan_body, planning_card, record, step_lines, words
 from handlers.views.scene import NO_OFFERS, OFFER_BREAKPOINT, OFFER_REDIRECT, OFFER_SHOW_STEPS, Block, Card, Element, Scene
 from handlers.views.text import count, date, duration, escape, fallback, joined, ping
 
@@ -66,7 +66,9 @@ def all_read(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
 
 
 def queued(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
-    """Approved, and waits for a place."""
+    """Approved, and waits for a place; while an admin holds everything, for the thaw."""
+    if scene.snapshot.freeze is not None:
+        return _queued_while_frozen(scene, offers)
     if _released(scene):
         return all_read(scene, offers)
     ahead = f" · {count(scene.snapshot.ahead, 'run')} ahead" if scene.snapshot.ahead else ""
@@ -78,6 +80,17 @@ def queued(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
         *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=_menu(scene, offers)),
     ]
     return Card(f"Queued: {scene.run.id}{ahead}. Nothing has started.", made)
+
+
+def _queued_while_frozen(scene: Scene, offers: frozenset[str]) -> Card:
+    made = [
+        blocks.header(f"{words.STANDS} Frozen · nothing starts"),
+        *_head(scene),
+        blocks.rich(*freeze.lines(scene), freeze.how_it_ends(scene)),
+        step_lines.step_lines(scene),
+        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=_menu(scene, offers)),
+    ]
+    return Card(f"Frozen: {scene.run.id} · queued; everything in Pullcord is held by an admin. Nothing has started.", made)
 
 
 def running(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
@@ -97,22 +110,35 @@ def running(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
 
 
 def pausing(scene: Scene) -> Card:
-    """No step starts; what runs finishes."""
+    """No step starts; what runs finishes. Why it stands decides what can be taken back."""
     left = len(step_lines.running_steps(scene))
     state = f"{count(left, 'step')} still {'runs' if left == 1 else 'run'}" if left else "nothing runs any more"
-    entry = record.last(scene.snapshot, Event.PAUSE_ASKED)
     by_person = scene.run.reason is Hold.PERSON
-    who = f"Pause by {ping(entry.actor)}, {date(entry.at, seconds=True)}" if entry and by_person else ""
-    why = blocks.said("What is running now finishes: Pause lets it, Stop cancels it." if by_person else "What is running now finishes.")
+    lets = "What is running now finishes: Pause lets it, Stop cancels it." if by_person else "What is running now finishes."
+    never_mind = [ids.RUN_NEVER_MIND] if scene.run.redirect is not None else []
     made = [
         blocks.header(f"{words.STANDS} Pausing · {state}"),
         *_head(scene),
-        blocks.rich(blocks.line(blocks.strong("No further step starts. "), why)),
+        blocks.rich(*_pausing_for(scene), blocks.line(blocks.strong("No further step starts. "), blocks.said(lets))),
         step_lines.step_lines(scene),
-        *([blocks.context(who)] if who else []),
-        *buttons(scene, *([ids.RUN_RESUME] if by_person else []), ids.RUN_STOP),
+        *([blocks.context(who)] if (who := _who_paused(scene)) else []),
+        *buttons(scene, *([ids.RUN_RESUME] if by_person else []), *never_mind, ids.RUN_STOP),
     ]
     return Card(f"Pausing: {scene.run.id} · no further step starts; {state}", made)
+
+
+def _pausing_for(scene: Scene) -> list[Element]:
+    """What the run will stand for: a freeze, and what somebody wants of the rest."""
+    frozen = freeze.lines(scene) if scene.run.reason is Hold.FREEZE else []
+    if scene.run.redirect is None:
+        return frozen
+    then = blocks.line(blocks.said("The rest is planned again as soon as nothing runs any more."))
+    return [*frozen, *held_redirect.said(scene, record.asks(scene.snapshot)), then]
+
+
+def _who_paused(scene: Scene) -> str:
+    entry = record.last(scene.snapshot, Event.PAUSE_ASKED) if scene.run.reason is Hold.PERSON else None
+    return f"Pause by {ping(entry.actor)}, {date(entry.at, seconds=True)}" if entry else ""
 
 
 def stopping(scene: Scene) -> Card:

@@ -5,14 +5,14 @@ words). `message` turns a card into the arguments of a post; its metadata lets a
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from typing import Any
 
 from bot.core.catalogue import Catalogue
 from bot.core.plan import Plan
 from bot.core.run import Run
-from bot.core.snapshot import Snapshot
+from bot.core.snapshot import Revision, Snapshot
 
 Block = dict[str, Any]
 Element = dict[str, Any]
@@ -44,6 +44,9 @@ class Scene:
     commands: Mapping[str, str] = field(default_factory=dict)  # "plan" → "/plan"
     links: Mapping[str, str] = field(default_factory=dict)  # kind of card ("run", "review", "answer", "confirm") → permalink
     reach: Mapping[str, int] = field(default_factory=dict)  # "#ops" → members
+    revisions_limit: int = 0  # by "Ask for changes", in one review; 0: not known, and not said
+    redirects_limit: int = 0  # of one run
+    suggestions: Mapping[str, str] = field(default_factory=dict)  # step → why a breakpoint before it is suggested
 
     @property
     def run(self) -> Run:
@@ -54,6 +57,13 @@ class Scene:
     def plan(self) -> Plan:
         """The current revision; a plan without steps before there is one."""
         return self.snapshot.plan or Plan(goal="a plan to come", steps=())
+
+    def under(self, revision: Revision) -> "Scene":
+        """The same run with that revision in the place of the one that stands: for what is drawn about it."""
+        numbers = {"revision": revision.revision, "digest": revision.digest, "risk": revision.risk}
+        of_plan = {"plan": revision.plan, "grades": revision.grades, "tool_digests": revision.tool_digests}
+        snapshot = self.snapshot.model_copy(update={"run": self.run.model_copy(update=numbers), **of_plan})
+        return replace(self, snapshot=snapshot)
 
     def command(self, name: str) -> str:
         """What people type in this workspace: `/plan` unless the workspace renamed it."""

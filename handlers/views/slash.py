@@ -3,10 +3,11 @@
 from collections.abc import Mapping, Sequence
 
 from bot.core.characters import cut
-from bot.core.run import Run
+from bot.core.run import Run, RunStatus
+from bot.core.snapshot import Freeze
 from handlers.views import blocks, case, ids, step_lines, words
 from handlers.views.scene import Block, Card, Element, Scene
-from handlers.views.text import count, escape, inline, joined, one_line, plain
+from handlers.views.text import count, date, escape, inline, joined, one_line, outside, plain
 
 Commands = Mapping[str, str]
 ACTIONS = {"pause": ids.RUN_PAUSE, "resume": ids.RUN_RESUME, "stop": ids.RUN_STOP}
@@ -100,7 +101,12 @@ def runs(live: Sequence[Scene], ended: Sequence[Scene] = (), *, commands: Comman
 def _run_line(scene: Scene) -> list[Element]:
     address = scene.links.get("run")
     named = blocks.linked(address, scene.run.id) if address else blocks.strong(scene.run.id)
-    return [named, blocks.said(f"  {words.goal_of(scene)} — {case.STATES[scene.run.status]}{_with(_progress(scene))}")]
+    return [named, blocks.said(f"  {words.goal_of(scene)} — {case.STATES[scene.run.status]}{_with(_progress(scene))}{_held(scene)}")]
+
+
+def _held(scene: Scene) -> str:
+    stands = scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING) and scene.run.reason is not None
+    return f"; {case.standing_for(scene.run)}" if stands else ""
 
 
 def _progress(scene: Scene) -> str:
@@ -113,15 +119,44 @@ def _with(words_of: str) -> str:
     return f", {words_of}" if words_of else ""
 
 
+def frozen(freeze: Freeze, *, held: int, running: int, commands: Commands) -> Card:
+    """`/cord freeze` was carried out: `held` runs, and `running` steps that were out then."""
+    are = f"{count(held, 'run')} {'is' if held == 1 else 'are'} held"
+    ends = f", {count(running, 'step')} {'was' if running == 1 else 'were'} running and will finish" if running else ""
+    then = f"*Next:* {typed(commands, 'cord', 'thaw')} lets everything go on."
+    says = f"{words.STANDS} *Frozen*, {date(freeze.at)}. {are}{ends}. It survives a restart.\n{then}"
+    reason = [blocks.plain_context(outside(freeze.why, 600))] if freeze.why.strip() else []
+    return Card(f"Frozen: everything. {are}.", [blocks.section(says), *reason])
+
+
+def thawed(freeze: Freeze, *, held: int) -> Card:
+    """`/cord thaw` was carried out; `freeze` is the one that has ended."""
+    go = f"{count(held, 'run')} {'goes' if held == 1 else 'go'} on"
+    paused = "Runs that stand for another reason still do."
+    says = f"{words.RUNS} *Thawed.* {go}, by what was approved; frozen since {date(freeze.at)}. {paused}"
+    return Card(f"Thawed: {go}.", [blocks.section(says)])
+
+
+def freeze_why(*, commands: Commands) -> Card:
+    """`/cord freeze` asks for a reason by an example, where none was given."""
+    example = typed(commands, "cord", "freeze", "database move until 15:00")
+    says = f"*Say why after* {typed(commands, 'cord', 'freeze')}: everybody whose run is held reads it.\n{example}"
+    return Card("Say why: everybody whose run is held reads it.", [blocks.section(says)])
+
+
 def help_card(*, commands: Commands, approvers: str, policy_name: str) -> Card:
     """What can be typed, in groups, with this workspace's own policy in the last line."""
     plan = typed(commands, "plan", "read notes/today.md, then summarize it")
     look = "   ".join(typed(commands, "cord", word) for word in ("runs", "help"))
+    replies = " · ".join(inline(form) for form in ("also post it to #general", "skip post", "stop after brief", "never mind"))
+    admins = "   ".join((typed(commands, "cord", "freeze", "why"), typed(commands, "cord", "thaw")))
     brakes = "   ".join(typed(commands, word, "[run|all]") for word in ("pause", "resume", "stop"))
     groups = [
         f"*Ask*\n{plan} · or mention Pullcord · or *Plan from this message*",
         f"*The cord*\n{brakes}\nIn a thread, where Slack has no slash commands, write just: `pause`  `resume`  `stop`  `status`",
+        f"*Change what is still to come*: reply in the run's thread\n{replies}",
         f"*Look*\n{look}",
+        f"*Admins*\n{admins}",
     ]
     opening = "*Pullcord* makes a plan, shows it, and runs exactly that once it is approved. Anyone here can pull the cord."
     reads = f"plans that only read may run without one (policy *{plain(policy_name, 40)}*)"

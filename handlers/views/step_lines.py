@@ -4,13 +4,15 @@ At most a dozen lines stand on a card. Of long plans the finished steps fold int
 doubt, is held or runs is never folded. Symbol and word always stand together.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from datetime import timedelta
 
+from bot.core.ids import StepId
 from bot.core.plan import Step, dependents
 from bot.core.run import Hold, RunStatus, StepStatus
 from bot.core.snapshot import StepState
-from handlers.views import blocks, words
+from handlers.views import blocks, receipts, record, words
 from handlers.views.scene import Block, Element, Scene
 from handlers.views.text import count, duration, outside, ranges
 
@@ -34,39 +36,59 @@ HELD_WORDS = {
 }
 
 
-def step_lines(scene: Scene, *, fold: bool | None = None) -> Block:
-    """The lines of all steps, folded where the plan is long (or as `fold` says)."""
+@dataclass(frozen=True)
+class Look:
+    """What the lines are made from beside the steps: who is asked about which, what is said of the rest, what was taken as done."""
+
+    scene: Scene
+    held: Mapping[str, str] = field(default_factory=dict)  # steps that people are asked about, and how
+    waiting: str = ""  # said of every other step that has not started, if anything is
+    kept: Mapping[StepId, StepId] = field(default_factory=dict)
+
+
+def step_lines(scene: Scene, *, fold: bool | None = None, held: Mapping[str, str] | None = None, waiting: str = "") -> Block:
+    """The lines of all steps, folded where the plan is long (or as `fold` says).
+
+    `held`: steps that people are asked about, with what is said of each; `waiting`: what is said of all others that have not started.
+    """
+    look = Look(scene, held or {}, waiting, record.kept(scene.snapshot))
     folds = len(scene.plan.steps) >= FOLD_FROM if fold is None else fold
-    return blocks.rich(*(_folded(scene) if folds else [_line(scene, step) for step in scene.plan.steps]))
+    return blocks.rich(*(_folded(look) if folds else [_line(look, step) for step in scene.plan.steps]))
 
 
-def _folded(scene: Scene) -> list[Element]:
-    done, waiting, other = _sorted(scene)
-    lines = [_done_line(scene, done)] if len(done) > 1 else [_line(scene, step) for step in done]
+def _folded(look: Look) -> list[Element]:
+    done, waiting, other = _sorted(look)
+    lines = [_done_line(look.scene, done)] if len(done) > 1 else [_line(look, step) for step in done]
     near = waiting if len(waiting) <= NEAR + 1 else waiting[:NEAR]
     far = waiting[len(near) :]
     room = max(0, MOST_LINES - len(lines) - len(near) - bool(far))
-    lines += [_line(scene, step) for step in other[: max(room, _pinned(scene, other))]]
-    if len(other) > max(room, _pinned(scene, other)):
-        rest = other[max(room, _pinned(scene, other)) :]
+    lines += [_line(look, step) for step in other[: max(room, _pinned(look.scene, other))]]
+    if len(other) > max(room, _pinned(look.scene, other)):
+        rest = other[max(room, _pinned(look.scene, other)) :]
         lines.append(blocks.line(blocks.said(f"– {ranges(step.number for step in rest)} · {count(len(rest), 'step')} — left out")))
-    lines += [_line(scene, step) for step in near]
-    return [*lines, _far_line(scene, far)] if far else lines
+    lines += [_line(look, step) for step in near]
+    return [*lines, _far_line(look, far)] if far else lines
 
 
-def _sorted(scene: Scene) -> tuple[list[Step], list[Step], list[Step]]:
+def _sorted(look: Look) -> tuple[list[Step], list[Step], list[Step]]:
     """Finished, not started, and what must be seen; of the last the open cases stand first."""
     done, waiting, other = [], [], []
-    for step in scene.plan.steps:
-        status = words.state_of(scene, step).status
+    for step in look.scene.plan.steps:
+        status = words.state_of(look.scene, step).status
         if status is StepStatus.SUCCEEDED:
             done.append(step)
-        elif status is StepStatus.PENDING and step.id != scene.run.held_step:
+        elif status is StepStatus.PENDING and not _holds(look, step):
             waiting.append(step)
         else:
             other.append(step)
-    other.sort(key=lambda step: words.state_of(scene, step).status in (StepStatus.SKIPPED, StepStatus.CANCELLED))
+    other.sort(key=lambda step: words.state_of(look.scene, step).status in (StepStatus.SKIPPED, StepStatus.CANCELLED))
     return done, waiting, other
+
+
+def _holds(look: Look, step: Step) -> bool:
+    """Is it this step that somebody is waited for?"""
+    stands = look.scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING)
+    return step.id in look.held or (step.id == look.scene.run.held_step and stands)
 
 
 def _pinned(scene: Scene, steps: Sequence[Step]) -> int:
@@ -82,41 +104,49 @@ def _done_line(scene: Scene, steps: list[Step]) -> Element:
     return blocks.line(blocks.said(f"✓ {ranges(step.number for step in steps)} · {len(steps)} steps — done{took}"))
 
 
-def _far_line(scene: Scene, steps: list[Step]) -> Element:
-    ids = {step.id for step in steps}
+def _far_line(look: Look, steps: list[Step]) -> Element:
+    scene, ids = look.scene, {step.id for step in steps}
     before = {name for step in steps for name in step.needs if name not in ids}
     numbers = [step.number for step in scene.plan.steps if step.id in before and not _is_done(scene, step)]
     waits = f"wait for {ranges(numbers, final=' and ')}" if numbers else "wait"
-    words_of_state = _standing(scene) or waits
+    words_of_state = look.waiting or _standing(scene) or waits
     return blocks.line(blocks.said(f"○ {ranges(step.number for step in steps)} · {count(len(steps), 'more step')} — {words_of_state}"))
 
 
-def _line(scene: Scene, step: Step) -> Element:
-    state = words.state_of(scene, step)
-    held = step.id == scene.run.held_step and scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING)
-    waits = held and state.status is StepStatus.PENDING
+def _line(look: Look, step: Step) -> Element:
+    scene, state = look.scene, words.state_of(look.scene, step)
+    open_failure = step.id in look.held and state.status is StepStatus.FAILED
+    waits = _holds(look, step) and (state.status is StepStatus.PENDING or open_failure)
     mark = words.WAITS if waits else MARKS[state.status]
-    stands = (HELD_WORDS.get(scene.run.reason, "held") if scene.run.reason else "held") if waits else _stands(scene, step, state)
+    stands = look.held.get(step.id) or HELD_WORDS.get(scene.run.reason or Hold.PERSON, "held") if waits else _stands(look, step, state)
     named = words.numbered(scene, step)
     loud = waits or state.status in (StepStatus.RUNNING, StepStatus.FAILED, StepStatus.IN_DOUBT)
     said = [blocks.said(f"{mark} "), blocks.strong(named)] if loud else [blocks.said(f"{mark} {named}")]
     return blocks.line(*said, blocks.said(f" — {stands}{_ahead(scene, step, state) if not waits else ''}"))
 
 
-def _stands(scene: Scene, step: Step, state: StepState) -> str:
+def _stands(look: Look, step: Step, state: StepState) -> str:
     """How a step stands, in words."""
     if state.status is StepStatus.RUNNING:
-        return _running(scene, step, state)
+        return _running(look.scene, step, state)
     if state.status is StepStatus.PENDING:
-        return _standing(scene) or _waits_for(scene, step)
+        return look.waiting or _standing(look.scene) or _waits_for(look.scene, step)
     said = {
-        StepStatus.SUCCEEDED: f"done{_took(state)}",
+        StepStatus.SUCCEEDED: _done(look, step, state),
         StepStatus.FAILED: f"failed{_took(state)}",
         StepStatus.IN_DOUBT: "in doubt",
         StepStatus.CANCELLED: "cancelled",
         StepStatus.SKIPPED: "left out",
     }
     return said[state.status]
+
+
+def _done(look: Look, step: Step, state: StepState) -> str:
+    """`done, 1 s`; `kept from 1` for a step whose work had been done before in this run."""
+    if step.id not in look.kept:
+        return f"done{_took(state)}"
+    source = next((other for other in look.scene.snapshot.steps if other.id == look.kept[step.id] and other.id != step.id), None)
+    return f"kept, done before as {source.number}" if source else "kept, done before"
 
 
 def _running(scene: Scene, step: Step, state: StepState) -> str:
@@ -148,6 +178,8 @@ def _waits_for(scene: Scene, step: Step) -> str:
     if missing:
         failed = scene.run.reason is Hold.STEP_FAILED and any(other.id == scene.run.held_step for other in missing)
         return f"{'needs' if failed else 'waits for'} {ranges([other.number for other in missing], final=' and ')}"
+    if scene.run.reason is Hold.SHUTDOWN and words.state_of(scene, step).attempt and receipts.only_reads(scene, step):
+        return "runs again after the restart, it only reads"
     if scene.run.status is RunStatus.PAUSED:
         return "next"
     return "not started" if scene.run.status is RunStatus.QUEUED else "waits for a free place"

@@ -7,7 +7,7 @@ import pytest
 
 from bot import runs
 from bot.activities.dispatching import dispatch
-from bot.commands import controls, intake, review
+from bot.commands import confirming, controls, intake, review
 from bot.core.run import Event, Hold, Run, RunStatus, StepStatus
 from bot.core.snapshot import Snapshot
 from bot.deps import Deps
@@ -184,9 +184,9 @@ async def test_a_risky_step_shows_its_real_arguments_and_runs_only_once_confirme
     card = next(post for post in snapshot.posts if post.card == "confirm")
     assert card.data["args"] == {"name": "old"}
     with pytest.raises(Refused, match="confirm_void"):
-        await controls.confirm(supervised, run.id, "d", digest8="00000000", who=APPROVER)
+        await confirming.confirm(supervised, run.id, "d", digest8="00000000", who=APPROVER)
     assert lines("destroy") == []
-    await controls.confirm(supervised, run.id, "d", digest8=card.data["filling"], who=APPROVER)
+    await confirming.confirm(supervised, run.id, "d", digest8=card.data["filling"], who=APPROVER)
     await until(supervised, run.id, RunStatus.SUCCEEDED)
     assert lines("destroy") == ["old"]
 
@@ -199,7 +199,7 @@ async def test_a_refused_step_is_left_out_and_the_rest_runs_C020(supervised: Dep
     snapshot = await runs.snapshot(supervised, run.id)
     card = next(post for post in snapshot.posts if post.card == "confirm")
 
-    await controls.refuse(supervised, run.id, "d", digest8=card.data["filling"], who=APPROVER, reason="not today")
+    await confirming.refuse(supervised, run.id, "d", digest8=card.data["filling"], who=APPROVER, reason="not today")
     await until(supervised, run.id, RunStatus.SUCCEEDED)
 
     assert lines("destroy") == []

@@ -112,7 +112,7 @@ async def test_shutdown_lets_running_steps_end_and_starts_no_other(deps: Deps, l
     await closing
 
     snapshot = await runs.snapshot(deps, run.id)
-    assert snapshot.run.status is RunStatus.RUNNING
+    assert (snapshot.run.status, snapshot.run.reason) == (RunStatus.PAUSED, Hold.SHUTDOWN)
     assert (snapshot.state("g").status, snapshot.state("c").status) == (StepStatus.SUCCEEDED, StepStatus.PENDING)
     assert lines("change") == []
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot import runs
-from bot.commands import controls, intake, review
+from bot.commands import confirming, controls, intake, review
 from bot.core.completeness import LONGEST_ARGUMENT, LONGEST_MESSAGE, LONGEST_PLAN, MOST_LINES, fits_card
 from bot.core.run import RunStatus
 from bot.core.snapshot import Snapshot
@@ -36,7 +36,7 @@ def _filling(snapshot: Snapshot) -> str:
 async def test_values_that_their_card_shows_in_full_are_confirmed_from_it(supervised: Deps) -> None:
     run_id, filling = await held(supervised, "a")
 
-    await controls.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER)
+    await confirming.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER)
 
     await until(supervised, run_id, RunStatus.SUCCEEDED)
 
@@ -45,10 +45,10 @@ async def test_values_too_long_for_their_card_are_confirmed_only_once_they_were_
     run_id, filling = await held(supervised, "x" * (LONGEST_ARGUMENT + 1))
 
     with pytest.raises(Refused, match="open_first") as refused:
-        await controls.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER)
+        await confirming.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER)
     assert (refused.value.facts["run"], refused.value.facts["did"]) == (run_id, "confirm")
     assert not [given for given in (await runs.snapshot(supervised, run_id)).approvals if given.kind == "confirm"]
-    await controls.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER, opened_all=True)
+    await confirming.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER, opened_all=True)
 
     await until(supervised, run_id, RunStatus.SUCCEEDED)
 
@@ -57,14 +57,14 @@ async def test_who_may_not_confirm_hears_that_first(supervised: Deps) -> None:
     run_id, filling = await held(supervised, "x" * (LONGEST_ARGUMENT + 1))
 
     with pytest.raises(Refused, match="not_allowed"):
-        await controls.confirm(supervised, run_id, "s1", digest8=filling, who=REQUESTER)
+        await confirming.confirm(supervised, run_id, "s1", digest8=filling, who=REQUESTER)
 
 
 async def test_a_long_secret_is_judged_as_its_card_shows_it(supervised: Deps) -> None:
     """C059: the card shows the mask, which is short, and has the button."""
     run_id, filling = await held(supervised, TOKEN)
 
-    await controls.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER)
+    await confirming.confirm(supervised, run_id, "s1", digest8=filling, who=APPROVER)
 
     await until(supervised, run_id, RunStatus.SUCCEEDED)
 
@@ -73,7 +73,7 @@ async def test_a_reason_given_for_a_refusal_is_stored_masked(supervised: Deps) -
     """C059"""
     run_id, filling = await held(supervised, "a")
 
-    await controls.refuse(supervised, run_id, "s1", digest8=filling, who=APPROVER, reason=f"it holds {TOKEN}")
+    await confirming.refuse(supervised, run_id, "s1", digest8=filling, who=APPROVER, reason=f"it holds {TOKEN}")
 
     snapshot = await runs.snapshot(supervised, run_id, entries=True)
     assert "refused: it holds ⟦secret " in (snapshot.state("s1").error or "")

@@ -34,11 +34,11 @@ EXPECTED = {
     "planning": "attempted question_asked question_answered planned>in_review released>queued plan_refused>refused plan_failed>failed "
     "cancelled>cancelled expired>expired plan_kept>in_review",
     "in_review": "changes_asked>planning revised approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired",
-    "queued": "started>running pause_asked>paused redirect_asked>paused stop_asked>stopped breakpoint_set",
+    "queued": "started>running pause_asked>paused redirect_asked>paused frozen>paused stop_asked>stopped breakpoint_set",
     "running": "step_started step_kept pause_asked>pausing redirect_asked>pausing frozen>pausing held>pausing stop_asked>stopping steps_done>answering breakpoint_set STEPS",
     "pausing": "pause_asked settled>paused redirect_asked withdrawn>running frozen thawed>running resumed>running stop_asked>stopping breakpoint_set STEPS",
     "paused": "pause_asked redirect_asked redirect_planned redirect_failed approval_given redirected>running withdrawn>running "
-    "frozen thawed>running resumed>running continued>running confirmed>running confirm_refused>running retried>running "
+    "frozen thawed>queued attempted resumed>running continued>running confirmed>running confirm_refused>running retried>running "
     "skipped_by_person>running happened>running not_happened>running stop_asked>stopped expired>stopped breakpoint_set",
     "stopping": "settled>stopped STEPS",
     "answering": "answered>succeeded answered_failed>failed",
@@ -71,7 +71,8 @@ def before(status: RunStatus, event: Event) -> Run:
     held = status in (RunStatus.PAUSING, RunStatus.PAUSED)
     reason = Hold.REDIRECT if held and event not in LETS_GO else min(LETS_GO[event]) if event in LETS_GO else None
     review = event in (Event.APPROVAL_GIVEN, Event.REDIRECTED) and held
-    redirect = Redirect.REVIEW if review else Redirect.PLANNING if event in WHILE_REDIRECT and held else None
+    planning = held and (event in WHILE_REDIRECT or event is Event.ATTEMPTED)
+    redirect = Redirect.REVIEW if review else Redirect.PLANNING if planning else None
     return run(status, reason=reason, redirect=redirect, revision=1)
 
 
@@ -134,8 +135,9 @@ def test_p5_a_finished_step_stays_finished() -> None:
 
 def test_p1_nothing_is_queued_but_by_approval_or_release() -> None:
     assert {event for (_, event), to in TRANSITIONS.items() if to is RunStatus.QUEUED} == {
-        Event.APPROVED, Event.RELEASED, Event.BREAKPOINT_SET, Event.CLICK_REFUSED
+        Event.APPROVED, Event.RELEASED, Event.BREAKPOINT_SET, Event.CLICK_REFUSED, Event.THAWED
     }  # fmt: skip
+    assert {status for (status, event), to in TRANSITIONS.items() if to is RunStatus.QUEUED and event is Event.THAWED} == {RunStatus.PAUSED}
     assert {status for (status, event), to in TRANSITIONS.items() if to is RunStatus.RUNNING and status not in LIVE} == set()
 
 

@@ -8,6 +8,7 @@ from bot.core import policy
 from bot.core.ids import new_run_id
 from bot.core.policy import Member
 from bot.deps import Deps
+from bot.llm.classifier import RulesClassifier
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.settings import Settings
@@ -25,7 +26,7 @@ MEMBER = Member(id="U0MEMBER", team="T0HOME")
 POLICY = policy.DEMO_POLICY
 
 
-async def open_parts(folder: Path, *, clock: Clock, policy_text: str = POLICY, planner: Any = None, **settings: Any) -> Deps:
+async def open_parts(folder: Path, *, clock: Clock, policy_text: str = POLICY, planner: Any = None, classifier: Any = None, **settings: Any) -> Deps:
     """Everything but Slack, in a folder of its own. `PULLCORD_TEST_FOLDER` must name the folder of the test tools."""
     bell = Bell()
     given = Settings.model_validate({"PULLCORD_DATABASE_URL": f"sqlite:///{folder / 'pullcord.db'}", "PULLCORD_GRACE": 2, **settings})
@@ -40,6 +41,7 @@ async def open_parts(folder: Path, *, clock: Clock, policy_text: str = POLICY, p
         tools=tools,
         policy=policy.parse(policy_text, source="policy.yml"),
         planner=planner or OfflinePlanner(),
+        classifier=classifier or RulesClassifier(),
         synthesizer=Reporter(),
         bell=bell,
         tasks=Tasks(),

@@ -37,6 +37,7 @@ class Scene:
     catalogue: Catalogue
     steps: tuple[Step, ...] = ()
     words: str = ""
+    taken: frozenset[str] = frozenset()  # ids that no new step may have, beside those of `steps`
 
     def spec(self, tool: str) -> ToolSpec:
         """The tool's spec; `NotRead` if it is not to be had here."""
@@ -78,6 +79,6 @@ class Scene:
         return tool == "time.wait" or self.catalogue[tool].effect is not Effect.READ
 
     def _free(self, name: str) -> StepId:
-        taken = {step.id for step in self.steps}
+        taken = self.taken | {step.id for step in self.steps}
         numbers = (name if n == 1 else f"{name}{n}" for n in range(1, len(taken) + 2))
         return StepId(next(candidate for candidate in numbers if candidate not in taken))

@@ -9,7 +9,7 @@ from bot.core.run import Event, Hold, RunStatus, StepStatus
 from bot.core.snapshot import Answer, Attempt
 from handlers.views import answer, audit_post, closed_review, confirm_card, notes, planning_card, review_card, run_card
 from handlers.views.scene import OFFER_ASK_AGAIN, OFFER_BREAKPOINT, Card, Scene
-from tests.handlers.views import stage
+from tests.handlers.views import corded, stage
 from tests.handlers.views.stage import APPROVER, APPROVER2, MEMBER, REQUESTER, RISKY, SMALL, at, entry, held, scene, states, yes
 
 OFFERS = frozenset({OFFER_ASK_AGAIN, OFFER_BREAKPOINT})
@@ -153,7 +153,6 @@ def holds() -> dict[str, Callable[[], Card]]:
         "run_paused_confirm": lambda: standing(H.CONFIRM, "deploy", RISKY, steps=states(RISKY, 8)),
         "run_paused_step_failed": lambda: standing(H.STEP_FAILED, "brief", steps=states(SMALL, 2, brief=error)),
         "run_paused_in_doubt": lambda: standing(H.IN_DOUBT, "deploy", RISKY, steps=states(RISKY, 8, deploy=real)),
-        "run_paused_freeze": lambda: standing(H.FREEZE, steps=states(SMALL, 2)),
         "run_paused_shutdown": lambda: standing(H.SHUTDOWN, steps=states(SMALL, 2)),
         "run_paused_unattended": lambda: standing(H.UNATTENDED, "tell", RISKY, steps=states(RISKY, 11)),
         "run_paused_budget": lambda: standing(H.BUDGET, "post", steps=states(SMALL, 3)),
@@ -255,5 +254,7 @@ def audited(name: str) -> Card:
 
 def every() -> Iterator[tuple[str, Callable[[], Card]]]:
     """All of them, by name."""
-    for group in (reviews(), before_running(), runs(), holds(), confirms(), endings(), audits()):
+    groups = (reviews(), before_running(), runs(), holds(), confirms(), endings(), audits())
+    more = (corded.redirects(), corded.held_runs(), corded.reviews(), corded.confirms(), corded.replies(), corded.audits())
+    for group in (*groups, *more):
         yield from group.items()

@@ -8,14 +8,15 @@ from bot.core.catalogue import Effect, ToolSpec
 from bot.core.ids import Digest, RunId, StepId
 from bot.core.plan import Plan, Step, fingerprint, numbered
 from bot.core.risk import Grade, Level, Mode, highest
-from bot.core.run import Event, Hold, Run, RunStatus, StepStatus
-from bot.core.snapshot import Approval, Entry, Observation, Snapshot, StepState
+from bot.core.run import Event, Hold, Redirect, Run, RunStatus, StepStatus
+from bot.core.snapshot import Approval, Entry, Freeze, Observation, Revision, Snapshot, StepState
 from handlers.views.scene import Scene
 
 AT = datetime(2026, 11, 30, 14, 0, tzinfo=UTC)
 RUN = "R-7K2Q"
 DIGEST = Digest("9f2c41d8" + "0" * 56)
 REQUESTER, APPROVER, APPROVER2, MEMBER = "U0REQUESTER", "U0APPROVER", "U0APPROVER2", "U0MEMBER"
+ADMIN = "U0ADMIN"
 TEXT = {"type": "string"}
 
 
@@ -191,14 +192,14 @@ def scene(
         "catalogue": CATALOGUE,
         "now": at(320),
         "team_url": "https://example.slack.com/",
-        "names": {REQUESTER: "requester", APPROVER: "approver", APPROVER2: "approver2", MEMBER: "member"},
+        "names": {REQUESTER: "requester", APPROVER: "approver", APPROVER2: "approver2", MEMBER: "member", ADMIN: "admin"},
         "approvers": "anyone in <!subteam^S0OPSLEADS>",
         "approvers_plain": "anyone in @ops-leads",
         "links": {
             kind: f"https://example.slack.com/archives/C0OPS/p{number}"
-            for number, kind in enumerate(("run", "review", "confirm", "answer"), start=1)
+            for number, kind in enumerate(("run", "review", "confirm", "answer", "redirect"), start=1)
         },
-        "reach": {"#ops": 41},
+        "reach": {"#ops": 41, "#general": 1204},
     }
     return Scene(**{**known, **(scene_fields or {})})
 
@@ -210,3 +211,83 @@ def held(reason: Hold, step: str | None = None, plan: Plan = SMALL, **fields: An
     """A run that stands, for that reason."""
     given = {"reason": reason, "held_step": StepId(step) if step else None, "deadline": at(1800) if reason is Hold.CONFIRM else None}
     return scene(RunStatus.PAUSED, plan, run_fields=given, **fields)
+
+
+# revisions and redirects
+
+REST = numbered(
+    SMALL.model_copy(
+        update={
+            "steps": (
+                *SMALL.steps[:2],
+                SMALL.steps[3].model_copy(update={"args": {"channel": "#ops", "text": "request_timeout is now {{config.text}}"}}),
+                Step(
+                    id="everyone",
+                    purpose="Tell everyone too",
+                    tool="slack.post_message",
+                    args={"channel": "#general", "text": "request_timeout is now 60 s"},
+                ),
+            )
+        }
+    )
+)
+SKIPPED = SMALL.model_copy(update={"steps": SMALL.steps[:3]})
+REPLY = "skip the summary, just post the new timeout, and post it to #general too"
+FREEZE = Freeze(by=ADMIN, at=at(360), why="Database move until 15:00.")
+
+
+def revision(number: int, plan: Plan = SMALL, *, author: str = "pullcord", seconds: float = 10) -> Revision:
+    graded = grades(plan)
+    return Revision(
+        revision=number,
+        plan=plan,
+        digest=DIGEST if number == 1 else fingerprint([number, plan.model_dump(mode="json")]),
+        risk=highest([grade.level for grade in graded.values()]),
+        grades=graded,
+        tool_digests={step.tool: CATALOGUE[step.tool].digest for step in plan.steps},
+        author=author,
+        at=at(seconds),
+    )
+
+
+def asked(seq: int = 9, text: str = REPLY, *, actor: str = REQUESTER, how: str = "reply", seconds: float = 360, **data: Any) -> Entry:
+    return entry(seq, Event.REDIRECT_ASKED, actor, seconds=seconds, how=how, text=text, ts=f"17960475{seq:02}.000100", **data)
+
+
+def proposed(seq: int = 11, number: int = 2, steps: tuple[str, ...] = ("post", "everyone"), **data: Any) -> Entry:
+    return entry(seq, Event.REDIRECT_PLANNED, REQUESTER, seconds=380, proposed=number, asked=list(steps), words="1 added", **data)
+
+
+PLANNED = entry(3, Event.PLANNED, seconds=10, revision=1)
+
+
+def redirected(
+    redirect: Redirect | None,
+    *later: Entry,
+    reason: Hold | None = Hold.REDIRECT,
+    status: RunStatus = RunStatus.PAUSED,
+    plan: Plan = REST,
+    run_fields: dict[str, Any] | None = None,
+    **fields: Any,
+) -> Scene:
+    """A run whose rest somebody wants to be different: `plan` is revision 2; `later` are entries after the reply."""
+    review = redirect is Redirect.REVIEW
+    known: dict[str, Any] = {
+        "redirect": redirect,
+        "reason": reason,
+        "proposed": 2 if review else None,
+        "deadline": at(1800) if review else None,
+    }
+    adopted = any(one.event == Event.REDIRECTED for one in later)
+    stands = {"revision": 2, "digest": revision(2, plan).digest} if adopted else {}
+    return scene(
+        status,
+        plan if adopted else SMALL,
+        run_fields={**known, **stands, **(run_fields or {})},
+        entries=(PLANNED, asked(), *later),
+        revisions=(revision(1), revision(2, plan, seconds=380)),
+        steps=fields.pop("steps", states(plan if adopted else SMALL, 2)),
+        approvals=fields.pop("approvals", (yes(),)),
+        scene_fields={"redirects_limit": 5, "revisions_limit": 3, **(fields.pop("scene_fields", None) or {})},
+        **fields,
+    )

@@ -7,12 +7,15 @@ from pathlib import Path
 import pytest
 
 from handlers.views.scene import Card
-from tests.handlers.views import cards
+from tests.handlers.views import cards, corded
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-@pytest.mark.parametrize(("name", "draw"), list(cards.every()), ids=[name for name, _ in cards.every()])
+DRAWN = [*cards.every(), *corded.of_the_whole_bot().items()]
+
+
+@pytest.mark.parametrize(("name", "draw"), DRAWN, ids=[name for name, _ in DRAWN])
 def test_a_card_is_drawn_as_its_golden_file_has_it(name: str, draw: Callable[[], Card], regenerate: bool) -> None:
     card = draw()
     drawn = json.dumps({"text": card.text, "blocks": card.blocks}, ensure_ascii=False, indent=1) + "\n"
@@ -23,4 +26,4 @@ def test_a_card_is_drawn_as_its_golden_file_has_it(name: str, draw: Callable[[],
 
 
 def test_no_golden_file_is_left_over() -> None:
-    assert {place.stem for place in GOLDEN.glob("*.json")} == {name for name, _ in cards.every()}
+    assert {place.stem for place in GOLDEN.glob("*.json")} == {name for name, _ in DRAWN}

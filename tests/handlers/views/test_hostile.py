@@ -10,8 +10,8 @@ from bot.core.run import Event, Hold, RunStatus, StepStatus
 from bot.core.snapshot import Answer, Attempt
 from handlers.views import answer, audit_post, confirm_card, edit_form, notes, pages, review_card, run_card, slash
 from handlers.views.scene import Card, Scene
-from tests.handlers.views import rules
-from tests.handlers.views.stage import APPROVER, MEMBER, REQUESTER, at, entry, held, scene, standing, yes
+from tests.handlers.views import corded, rules
+from tests.handlers.views.stage import ADMIN, APPROVER, MEMBER, REQUESTER, at, entry, held, scene, standing, yes
 
 BITS = [
     *(
@@ -110,7 +110,7 @@ def drawn(words: dict[str, str]) -> list[Card]:
     for closing in (said, Answer(text="report")):
         made += answer.answer_cards(scene(RunStatus.SUCCEEDED, plan, answer=closing, **common))
     made.append(slash.done(scene(RunStatus.RUNNING, plan, **common), word="pause"))
-    return made
+    return made + corded.hostile(plan, words, common)
 
 
 def waiting(plan: Plan, values: dict[str, Any], common: dict[str, Any]) -> Scene:
@@ -125,7 +125,7 @@ def test_no_outside_text_is_ever_read_by_slack(words: dict[str, str]) -> None:
     for card in drawn(words):
         rules.check(card)
         for part in rules.walk(card.blocks):
-            assert part.get("type") != "user" or part["user_id"] in (REQUESTER, APPROVER, MEMBER)
+            assert part.get("type") != "user" or part["user_id"] in (REQUESTER, APPROVER, MEMBER, ADMIN)
             assert part.get("type") != "link" or part["url"].startswith("https://example.slack.com/")
             assert part.get("type") not in ("emoji", "usergroup", "broadcast", "channel")
 

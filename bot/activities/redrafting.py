@@ -1,0 +1,104 @@
+"""Planning the rest of a live run again, once nothing of it runs any more: what was said → planner → validation → grading → people.
+
+Only steps that have not started can differ (`core.rest`). What is said while the planner works is not lost: its reply is dropped then, and
+the planner is told everything again. Each round is stored before the next begins. Where no rest is found the run stays where it stands.
+"""
+
+from sqlalchemy import Connection
+
+from bot import runs
+from bot.briefing import brief_of, states_of
+from bot.changing import is_being_planned
+from bot.core import rest
+from bot.core.comparison import compare
+from bot.core.drafts import Draft, Fault
+from bot.core.plan import Plan
+from bot.core.run import Event, Run
+from bot.core.snapshot import Entry, Snapshot
+from bot.core.validation import validate
+from bot.deps import Deps
+from bot.proposing import PLANNER, graded, of_the_rest, review_posts
+from bot.rounds import as_attempt, as_draft, attempts_since, cannot, round_of
+from bot.store import audit, door
+from bot.store import runs as rows
+
+
+async def redraft(deps: Deps, run_id: str) -> None:
+    """Plan the rest until there is a revision, or clearly none. Returns at once if that is not what the run waits for."""
+    snapshot = await runs.snapshot(deps, run_id, entries=True)
+    if not is_being_planned(snapshot.run) or snapshot.plan is None:
+        return
+    mine = attempts_since(snapshot, Event.REDIRECT_ASKED)
+    brief = brief_of(deps, snapshot)
+    earlier = tuple(as_draft(attempt) for attempt in mine)
+    most = max(deps.policy.limits.rounds, len(mine) + 1)
+    for number in range(len(mine) + 1, most + 1):
+        reply = await round_of(deps, brief.model_copy(update={"earlier": earlier}))
+        reply = _as_whole_plan(deps, snapshot, reply)
+        last = number >= most or reply.planner == "offline" or reply.question is not None or cannot(reply)
+        if await _record(deps, snapshot, reply, number=len(snapshot.attempts) + len(earlier) - len(mine) + 1, last=last):
+            return
+        earlier = (*earlier, reply)
+
+
+def _as_whole_plan(deps: Deps, snapshot: Snapshot, reply: Draft) -> Draft:
+    """The drafted rest behind the steps that are fixed, with all that is wrong with it written down."""
+    if reply.question is not None and not reply.faults:
+        return reply.model_copy(update={"faults": (Fault(says=reply.question.says, fix="reply with what is wanted"),)})
+    if reply.plan is None or reply.faults or snapshot.plan is None:
+        return reply
+    states = states_of(snapshot)
+    used = {state.number for state in snapshot.steps} | {step.number for one in snapshot.revisions for step in one.plan.steps}
+    plan = rest.whole(snapshot.plan, reply.plan, states, used_numbers=used)
+    faults = rest.faults(snapshot.plan, reply.plan, states)
+    faults += validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps)
+    faults += rest.refused_again(plan, rest.refused_calls(snapshot.entries), states)
+    faults += graded(deps, plan).verdict.denied
+    return reply.model_copy(update={"plan": plan, "faults": tuple(faults)})
+
+
+async def _record(deps: Deps, snapshot: Snapshot, reply: Draft, *, number: int, last: bool) -> bool:
+    """Store the round and what follows from it. True if this is over: adopted, proposed, impossible, or overtaken by another word."""
+    run_id = snapshot.run.id
+    attempt = as_attempt(reply, number).model_copy(update={"ok": reply.plan is not None and not reply.faults})
+
+    def work(conn: Connection) -> bool:
+        run = rows.get(conn, run_id)
+        if not is_being_planned(run) or _words(audit.entries(conn, run_id)) != _words(snapshot.entries):
+            return True  # withdrawn, stopped, or something more was said: the next look plans with all of it
+        rows.add_attempt(conn, run_id, attempt, deps.now())
+        data = {"round": number, "ok": attempt.ok, "faults": list(attempt.faults), "planner": reply.planner}
+        run = door.change(conn, run_id, Event.ATTEMPTED, actor=PLANNER, at=deps.now(), data=data)
+        if attempt.ok and reply.plan is not None:
+            _put_forward(conn, deps, run, snapshot, reply.plan)
+            return True
+        if last:
+            fail(conn, deps, run, list(attempt.faults) or ["no plan for this was found"])
+        return last
+
+    return await deps.store.write(work)
+
+
+def _words(entries: list[Entry] | tuple[Entry, ...]) -> int:
+    """How often something was said that changes the rest."""
+    return sum(entry.event == Event.REDIRECT_ASKED for entry in entries)
+
+
+def _put_forward(conn: Connection, deps: Deps, run: Run, snapshot: Snapshot, plan: Plan) -> None:
+    """The new rest goes to people, or into force; one that changes nothing is as good as never mind."""
+    asker = rest.opened(snapshot.entries).replies
+    actor = asker[-1].actor if asker else PLANNER
+    stands = snapshot.plan or plan
+    if compare(stands, plan).is_same and all(step.breakpoint == stands.step(step.id).breakpoint for step in plan.steps):
+        data = {"why": "it is the plan that stands", "deadline": None}
+        door.change(conn, run.id, Event.WITHDRAWN, actor=PLANNER, at=deps.now(), data=data)
+        return
+    of_the_rest(conn, deps, run, graded(deps, plan), author=PLANNER, actor=actor)
+
+
+def fail(conn: Connection, deps: Deps, run: Run, faults: list[str]) -> None:
+    """No rest was found: the run stays where it stands, and its thread says why and what can be said instead."""
+    posts = review_posts(deps, run, run.revision, card="redirect")
+    posts = [post.model_copy(update={"key": f"{post.key}.failed.{run.version}", "data": {"failed": run.version}}) for post in posts[:1]]
+    data = {"faults": faults, "deadline": None}
+    door.change(conn, run.id, Event.REDIRECT_FAILED, actor=PLANNER, at=deps.now(), data=data, tell=posts)

@@ -1,0 +1,45 @@
+"""What people want to be different, in words: of a plan under review, or of the rest of a live run. The planner then makes a revision."""
+
+from functools import partial
+
+from bot.commands import redirecting, review
+from handlers import modals, scenes
+from handlers.context import Press, Submission
+from handlers.desk import Desk
+from handlers.views import reasons
+
+
+async def on_ask(desk: Desk, press: Press) -> None:
+    """Ask for changes, on a review."""
+    await modals.open_filled(desk, press, partial(_ask_form, desk, press))
+
+
+async def _ask_form(desk: Desk, press: Press) -> modals.View:
+    target = press.target
+    who = await desk.slack.directory.member(press.actor, press.team)
+    await review.may_ask_changes(desk.deps, target.run, target.revision or 0, who=who)
+    return reasons.ask_form(await scenes.of_run(desk, target.run), target.revision or 0)
+
+
+async def on_ask_sent(desk: Desk, sent: Submission) -> None:
+    """The planner makes another revision by these words; refused, they are given back."""
+    who = await desk.slack.directory.member(sent.actor, sent.team)
+    words, target = sent.values.get("words", ""), sent.target
+    await review.ask_changes(desk.deps, target.run, target.revision or 0, words=words, who=who)
+
+
+async def on_change_rest(desk: Desk, press: Press) -> None:
+    """Change the rest, on the card of a run that stands."""
+    await modals.open_filled(desk, press, partial(_rest_form, desk, press))
+
+
+async def _rest_form(desk: Desk, press: Press) -> modals.View:
+    who = await desk.slack.directory.member(press.actor, press.team)
+    await redirecting.may_redirect(desk.deps, press.target.run, who=who)
+    return reasons.rest_form(await scenes.of_run(desk, press.target.run))
+
+
+async def on_rest_sent(desk: Desk, sent: Submission) -> None:
+    """The same as a reply in the thread."""
+    who = await desk.slack.directory.member(sent.actor, sent.team)
+    await redirecting.redirect(desk.deps, sent.target.run, text=sent.values.get("words", ""), who=who)
