@@ -5,9 +5,9 @@ from collections.abc import Sequence
 from bot.core import stepping_in
 from bot.core.ids import StepId
 from bot.core.run import Run, StepStatus
-from bot.core.snapshot import Freeze, Snapshot, StepState
+from bot.core.snapshot import Entry, Freeze, Snapshot, StepState
 from bot.deps import Deps
-from bot.store import cord, history, replies, runs
+from bot.store import audit, cord, history, replies, runs
 
 
 async def snapshot(deps: Deps, run_id: str, *, entries: bool = False) -> Snapshot:
@@ -66,3 +66,11 @@ async def suggestions(deps: Deps, found: Snapshot) -> dict[StepId, str]:
     tools = [step.tool for step in plan.steps]
     habits = await deps.store.read(lambda conn: history.habits(conn, tools, but=found.run.id))
     return stepping_in.suggestions(plan, habits, set_already=found.run.breakpoints)
+
+
+async def entry(deps: Deps, run_id: str, seq: int) -> Entry:
+    """One audit entry of a run, or ("-") of the bot. KeyError if there is none."""
+    found = await deps.store.read(lambda conn: audit.entry(conn, run_id, seq))
+    if found is None:
+        raise KeyError(f"{run_id}.{seq}")
+    return found

@@ -21,7 +21,7 @@ from bot.activities.hearing import hear
 from bot.activities.redrafting import redraft
 from bot.bell import Ear
 from bot.changing import is_being_planned
-from bot.commands.freezing import hold_for_restart, lift_restart
+from bot.commands.freezing import hold_for_restart, lift_restart, settle_for_restart
 from bot.core.run import Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
@@ -165,6 +165,7 @@ class Supervisor:
     async def close(self) -> None:
         """Start nothing more, give what runs its grace, then cancel it. What was cut off is settled at the next start."""
         self.closing = True
+        await hold_for_restart(self.deps)
         for run_id in tuple(self.live):
             self.deps.bell.ring(run_id)  # segments look up and see that they may start nothing
         running = {*self.live.values(), *self.hearing.values()}
@@ -175,4 +176,4 @@ class Supervisor:
             if late:
                 log.warning("cut_off", runs=sorted(run for run, task in self.live.items() if task in late))
                 await asyncio.wait(late, timeout=self.deps.settings.grace_s)
-        await hold_for_restart(self.deps)
+        await settle_for_restart(self.deps)

@@ -1,15 +1,15 @@
-"""`/cord`: look at runs."""
+"""`/cord`: look at runs, hold everything."""
 
 from bot import runs
 from bot.core.run import Run
-from handlers import scenes, sight, whisper
+from handlers import freezing, scenes, sight, whisper
 from handlers.context import Command, Place
 from handlers.desk import Desk
 from handlers.views import slash
 from handlers.views.scene import Scene
 
 SHOWN = 15
-WORDS = ("runs", "help")
+WORDS = ("runs", "freeze", "thaw", "help")
 
 
 async def on_cord(desk: Desk, typed: Command) -> None:
@@ -17,6 +17,10 @@ async def on_cord(desk: Desk, typed: Command) -> None:
     word = typed.words[0].casefold() if typed.words else "help"
     if word == "runs":
         await show_runs(desk, typed.place)
+    elif word == "freeze":
+        await freezing.on_freeze_typed(desk, typed)
+    elif word == "thaw":
+        await freezing.on_thaw_typed(desk, typed)
     elif word == "help":
         await _help(desk, typed.place)
     else:

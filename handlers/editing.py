@@ -18,9 +18,9 @@ from handlers.edit_stage import Lost, Stage
 from handlers.edits import Edit
 from handlers.modals import Answer
 from handlers.views import edit_notices, edit_steps, ids, loading
-from handlers.views.edit_steps import Note
+from handlers.views.edit_steps import Note, noted
 from handlers.views.pages import View
-from handlers.views.text import count, plain
+from handlers.views.text import count
 
 DID = "edit"
 
@@ -134,7 +134,7 @@ async def _saved(desk: Desk, sent: Submission, edit: Edit) -> Answer:
     try:
         await edit_saving.save(desk, sent, edit)
     except commands.InvalidPlan as invalid:
-        note = Note(f"*Not saved: {count(len(invalid.faults), 'fault')}.* {_first(invalid.faults)}", "error")
+        note = noted(f"*Not saved: {count(len(invalid.faults), 'fault')}.*", _first(invalid.faults), "error")
     except Refused as refused:
         if refused.kind != "nothing_changed":
             return await edit_saving.in_the_way(desk, sent, edit, refused)
@@ -147,4 +147,4 @@ async def _saved(desk: Desk, sent: Submission, edit: Edit) -> Answer:
 def _first(faults: tuple[Fault, ...]) -> str:
     """The fault that belongs to no row, else the first one."""
     first = next((fault for fault in faults if fault.step is None), faults[0])
-    return plain(edit_steps.says(first), 150)
+    return edit_steps.says(first)

@@ -1,7 +1,7 @@
 """What a person left in the fields of a form, read back into a step's arguments.
 
 A stated rule for blank and absent (C022): a field that was left alone keeps its value, whatever that is; one that was emptied leaves its
-argument out, or makes it an empty text where the tool needs one. What was typed stays as it was typed (C014), and is judged by the tool's
+argument out, and is a fault where the tool needs a value. What was typed stays as it was typed (C014), and is judged by the tool's
 schema afterwards. What a field showed masked keeps the real value if it was left alone; where only part of it was, nobody can tell what the
 mask stands for, and that is said.
 """
@@ -52,10 +52,8 @@ def _value(field: Field, said: str, real: Any, shown: Any, channels: Mapping[str
     if field.is_kept or plain(said) == plain(field.text):
         return real
     if not said.strip():
-        if field.required and field.types == {"string"}:
-            return ""
         if field.required:
-            raise Unreadable("A value is needed here.")
+            raise Unreadable('A value is needed here. (An empty text is written in As text, as in text="".)')
         return ABSENT
     return unmasked(_parsed(field, _marks_undone(said.replace("\r\n", "\n"), real), channels), shown, None if real is ABSENT else real)
 

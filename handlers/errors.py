@@ -19,6 +19,7 @@ from handlers.context import Place, Submission
 from handlers.desk import Desk
 from handlers.modals import Answer
 from handlers.views import edit_notices, refusals
+from handlers.views.edit_steps import Note
 from handlers.views.scene import Scene
 
 log = structlog.get_logger()
@@ -51,14 +52,15 @@ async def answered(desk: Desk, work: Coroutine[Any, Any, Answer], sent: Submissi
         return await work
     except Refused as refused:
         start(desk, _raised(refused), place=sent.place, did=did)
-        says = refusals.refusal(refused.kind, {"did": did, **refused.facts}, commands=desk.slack.commands).text
+        note = edit_notices.refused(refusals.refusal(refused.kind, {"did": did, **refused.facts}, commands=desk.slack.commands))
     except Unavailable as busy:
         log.warning("busy", error=str(busy), actor=sent.actor, did=did)
-        says = "*Not taken: Pullcord or Slack is slow just now.* Nothing changed. Try again in a few seconds."
+        note = Note("*Not taken: Pullcord or Slack is slow just now.* Nothing changed. Try again in a few seconds.", "error")
     except Exception:
         number = _logged(sent.place, did)
         says = f"*Something broke in Pullcord, and nothing changed.* It is in the log as {number}. Try again, or tell an admin the number."
-    return Answer.update(edit_notices.with_note(sent.view, says))
+        note = Note(says, "error")
+    return Answer.update(edit_notices.with_note(sent.view, note))
 
 
 async def _raised(refused: Refused) -> None:

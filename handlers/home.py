@@ -3,7 +3,7 @@
 from bot import runs
 from bot.core import policy
 from bot.core.policy import Member
-from bot.core.run import Run, RunStatus
+from bot.core.run import Hold, Redirect, Run, RunStatus
 from handlers import context, controls, scenes, sight, whisper
 from handlers.context import Press
 from handlers.desk import Desk
@@ -42,6 +42,9 @@ async def publish(desk: Desk, actor: str, team: str) -> None:
         running=await _scenes(desk, running),
         mine=await _scenes(desk, mine),
         may_pause=policy.may_brake(desk.deps.policy, who) is None,
+        freeze=await runs.frozen(desk.deps),
+        held=sum(run.reason is Hold.FREEZE for run in live),
+        may_freeze=policy.may_freeze(desk.deps.policy, who) is None,
     )
     view = home.home_view(overview, commands=desk.slack.commands)
     await desk.slack.client.views_publish(user_id=actor, view=view)
@@ -53,7 +56,7 @@ async def _scenes(desk: Desk, found: list[Run]) -> list[Scene]:
 
 def _waits_for(desk: Desk, run: Run, who: Member) -> bool:
     """Does this run wait for a decision that this person may take?"""
-    if run.status is RunStatus.IN_REVIEW and run.risk is not None:
+    if (run.status is RunStatus.IN_REVIEW or run.redirect is Redirect.REVIEW) and run.risk is not None:
         return policy.may_approve(desk.deps.policy, who, requester=run.requester, level=run.risk) is None
     waits = run.status is RunStatus.PAUSED or (run.status is RunStatus.PLANNING and run.reason is not None)
     return waits and policy.may_decide(desk.deps.policy, who, requester=run.requester) is None

@@ -11,7 +11,7 @@ from typing import Any
 
 import structlog
 
-from bot import outbox
+from bot import outbox, runs
 from bot.core.run import Run
 from bot.core.snapshot import Post
 from bot.errors import Refused
@@ -19,6 +19,8 @@ from handlers import scenes, whisper
 from handlers.context import Place
 from handlers.desk import Desk
 from handlers.trouble import FAILURES, NO_THREAD, NOT_HERE, TOO_MUCH, Trouble, trouble
+from handlers.views import audit_post
+from handlers.views.scene import message
 
 log = structlog.get_logger()
 
@@ -26,6 +28,10 @@ LOOK_AFTER_S = 2.0  # a call without an answer may still be under way
 LONGEST_WAIT_S = 300.0
 PAGE = 200
 CLOCKS_DIFFER_S = 3600.0  # Slack's clock and ours: a message of ours may seem older than its run
+
+WHOLE_BOT = "-"  # the chain of entries that are about no run
+SEEN = "eyes"
+REACTED = frozenset({"already_reacted", "message_not_found", "no_item_specified", "too_many_reactions"})
 
 Json = dict[str, Any]
 
@@ -40,6 +46,10 @@ async def deliver(desk: Desk, post: Post, *, shown: Callable[[Post, Json], None]
     Returns for how many seconds the whole channel should be left alone, None for not at all.
     """
     try:
+        if post.card == "reaction":
+            return await _react(desk, post)
+        if post.run == WHOLE_BOT:
+            return await _tell_of_all(desk, post)
         scene = await scenes.of_run(desk, post.run)
         thread_ts = scene.run.thread_ts if post.in_thread else None
         if post.in_thread and thread_ts is None:
@@ -61,6 +71,41 @@ async def deliver(desk: Desk, post: Post, *, shown: Callable[[Post, Json], None]
     except Exception as fault:
         log.exception("post_broken", run=post.run, card=post.card)
         await outbox.later(desk.deps, post.id, seconds=_backoff(post), error=f"fault: {fault!r}")
+    return None
+
+
+async def _react(desk: Desk, post: Post) -> float | None:
+    """A sign below a message that needs no words. One that is there already, or whose message is gone, is as good as made."""
+    channel = await desk.slack.directory.channel_id(post.channel) or post.channel
+    try:
+        await desk.slack.once.reactions_add(channel=channel, timestamp=post.data["ts"], name=SEEN)
+    except FAILURES as failure:
+        if trouble(failure).code not in REACTED:
+            raise
+    await outbox.posted(desk.deps, post, channel=channel, ts=post.data["ts"], shown=0)
+    return None
+
+
+async def _tell_of_all(desk: Desk, post: Post) -> float | None:
+    """An audit post about the whole bot: no run's state is in it."""
+    channel = await desk.slack.directory.channel_id(post.channel)
+    if channel is None:
+        return await _put_off(desk, post, Trouble("channel_not_found"))
+    entry = await runs.entry(desk.deps, post.run, post.data["seq"])
+    card = audit_post.whole_bot(entry, team_url=desk.slack.team_url, name=await desk.slack.directory.name(entry.actor))
+    told = message(card, None, kind="audit", version=0, key=post.key)
+    await outbox.sending(desk.deps, post.id)
+    standing = await _standing(desk, post, channel, since=entry.at.timestamp()) if post.state == "sending" else None
+    ts = standing or (await desk.slack.once.chat_postMessage(channel=channel, **told))["ts"]
+    await outbox.posted(desk.deps, post, channel=channel, ts=ts, shown=0)
+    return None
+
+
+async def _standing(desk: Desk, post: Post, channel: str, *, since: float) -> str | None:
+    """The ts of the message of this row, if it stands already."""
+    async for each in _written(desk, channel, None, since=f"{since - CLOCKS_DIFFER_S:.6f}"):
+        if desk.slack.own_key(each) == post.key:
+            return str(each["ts"])
     return None
 
 

@@ -78,6 +78,8 @@ PRESSES: Mapping[str, Callable[[Desk, Press], Work]] = {
     ids.EDIT_AS_TEXT: notation_form.on_as_text,
     ids.HOME_NEW: shortcuts.on_new_pressed,
     ids.HOME_PAUSE_ALL: home.on_pause_all,
+    ids.HOME_FREEZE: freezing.on_freeze,
+    ids.HOME_THAW: freezing.on_thaw,
 }
 NUMBERED: Mapping[str, Callable[[Desk, Press], Work]] = {
     ids.QUESTION_CHOOSE: interjections.on_choice,
@@ -90,6 +92,7 @@ SUBMISSIONS: Mapping[str, Callable[[Desk, Submission], Work]] = {
     ids.VIEW_REFUSE: confirming.on_refuse_sent,
     ids.VIEW_HAPPENED: controls.on_happened_sent,
     ids.VIEW_NEW: intake.on_form_sent,
+    ids.VIEW_FREEZE: freezing.on_freeze_sent,
     ids.VIEW_ASK: wishes.on_ask_sent,
     ids.VIEW_REST: wishes.on_rest_sent,
 }

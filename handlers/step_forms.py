@@ -25,8 +25,9 @@ from handlers.edits import Edit
 from handlers.modals import Answer
 from handlers.views import edit_fields, edit_notices, edit_step_form, edit_steps
 from handlers.views.edit_fields import Kind
+from handlers.views.edit_steps import noted
 from handlers.views.pages import View
-from handlers.views.text import one_line, plain
+from handlers.views.text import one_line
 
 LONGEST_ERROR = 300
 
@@ -238,5 +239,5 @@ async def on_changed(desk: Desk, sent: Submission) -> Answer:
         mine = [fault for fault in invalid.faults if fault.step in (None, target.step)]
         if found := _at_fields(mine, sent):
             return Answer.errors(found)
-        return Answer.update(edit_notices.with_note(sent.view, f"*Not changed:* {plain(_sentence(invalid.faults[0]), 150)}"))
+        return Answer.update(edit_notices.with_note(sent.view, noted("*Not changed:*", edit_steps.says(invalid.faults[0]), "error")))
     return Answer.clear()

@@ -3,6 +3,7 @@
 from functools import partial
 
 from bot.commands import redirecting, review
+from bot.errors import Refused
 from handlers import modals, scenes
 from handlers.context import Press, Submission
 from handlers.desk import Desk
@@ -35,8 +36,14 @@ async def on_change_rest(desk: Desk, press: Press) -> None:
 
 async def _rest_form(desk: Desk, press: Press) -> modals.View:
     who = await desk.slack.directory.member(press.actor, press.team)
-    await redirecting.may_redirect(desk.deps, press.target.run, who=who)
-    return reasons.rest_form(await scenes.of_run(desk, press.target.run))
+    used_up = 0
+    try:
+        await redirecting.may_redirect(desk.deps, press.target.run, who=who)
+    except Refused as refused:
+        if refused.kind != "no_redirects_left":
+            raise
+        used_up = int(refused.facts["limit"])
+    return reasons.rest_form(await scenes.of_run(desk, press.target.run), used_up=used_up)
 
 
 async def on_rest_sent(desk: Desk, sent: Submission) -> None:

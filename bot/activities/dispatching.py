@@ -121,6 +121,9 @@ class Segment:
         """Record what ended, then start, skip, hold or finish: one transaction."""
         self.awake.clear()
         self._collect()
+        if self.run.status not in ACTIVE and not self.tasks and not self.unwritten:
+            self.over = True  # somebody else has settled it
+            return
         if self.run.status is RunStatus.STOPPING:
             self._cancel_once()
         following = self._decide()

@@ -51,7 +51,7 @@ def _as_whole_plan(deps: Deps, snapshot: Snapshot, reply: Draft) -> Draft:
     used = {state.number for state in snapshot.steps} | {step.number for one in snapshot.revisions for step in one.plan.steps}
     plan = rest.whole(snapshot.plan, reply.plan, states, used_numbers=used)
     faults = rest.faults(snapshot.plan, reply.plan, states)
-    faults += validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps)
+    faults += validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps, done=rest.fixed(plan, states))
     faults += rest.refused_again(plan, rest.refused_calls(snapshot.entries), states)
     faults += graded(deps, plan).verdict.denied
     return reply.model_copy(update={"plan": plan, "faults": tuple(faults)})

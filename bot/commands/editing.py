@@ -56,7 +56,7 @@ def check(deps: Deps, snapshot: Snapshot, plan: Plan) -> Checked:
 def _faults(
     deps: Deps, stands: Plan | None, plan: Plan, states: dict[StepId, StepStatus], refused: tuple[rest.RefusedCall, ...]
 ) -> tuple[Fault, ...]:
-    found = validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps)
+    found = validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps, done=rest.fixed(plan, states))
     found += rest.refused_again(plan, refused, states)
     if stands is not None:
         found += rest.faults(stands, plan, states)

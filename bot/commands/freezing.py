@@ -14,7 +14,7 @@ from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus
 from bot.core.snapshot import Freeze
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.store import audit, cord, door, runs
+from bot.store import audit, cord, door, posts, runs
 
 
 @dataclass(frozen=True)
@@ -48,6 +48,14 @@ async def freeze(deps: Deps, *, who: policy.Member, why: str) -> Held:
     return await deps.store.write(work)
 
 
+async def may_freeze(deps: Deps, *, who: policy.Member) -> None:
+    """Raise what `freeze` would raise now, so that nobody is asked for a reason that could only be turned down."""
+    if no := policy.may_freeze(deps.policy, who):
+        raise Refused(no, did="freeze")
+    if (there := await deps.store.read(cord.frozen)) is not None:
+        raise Refused("already_frozen", did="freeze", **there.model_dump())
+
+
 async def thaw(deps: Deps, *, who: policy.Member) -> Held:
     """Let everything go on that stood only for the freeze. Raises `Refused`: `not_admin` or `not_frozen`."""
 
@@ -68,6 +76,7 @@ def _move_all(conn: Connection, deps: Deps, event: Event, actor: str, now: Freez
         step.status is StepStatus.RUNNING for run in found if run.status is not RunStatus.PLANNING for step in runs.steps(conn, run.id)
     )
     moved = sum(_moves(conn, deps, run, event, actor, now) for run in found)
+    posts.redraw(conn, [run.id for run in found])  # cards of runs that stand for another reason say it too
     return Held(now, moved, sum(run.status is RunStatus.QUEUED for run in found), running)
 
 
@@ -106,14 +115,25 @@ def _lift(conn: Connection, deps: Deps, run: Run, now: Freeze | None) -> None:
 
 
 async def hold_for_restart(deps: Deps) -> int:
-    """At the end: what would go on by itself waits for the next start, and its cards say so. Returns how many runs."""
-    return await deps.store.write(lambda conn: sum(_holds(conn, deps, run) for run in runs.open_runs(conn)))
+    """Before the end: what would go on by itself waits for the next start, and its cards say so. Returns how many runs."""
+
+    def work(conn: Connection) -> int:
+        running = [run for run in runs.open_runs(conn) if run.status is RunStatus.RUNNING]
+        for run in running:
+            door.change(conn, run.id, Event.HELD, actor="pullcord", at=deps.now(), data={"reason": Hold.SHUTDOWN})
+        return len(running)
+
+    return await deps.store.write(work)
 
 
-def _holds(conn: Connection, deps: Deps, run: Run) -> bool:
-    if run.status is not RunStatus.RUNNING:
-        return False
-    door.change(conn, run.id, Event.HELD, actor="pullcord", at=deps.now(), data={"reason": Hold.SHUTDOWN})
-    if not any(step.status is StepStatus.RUNNING for step in runs.steps(conn, run.id)):
-        door.change(conn, run.id, Event.SETTLED, actor="pullcord", at=deps.now())
-    return True
+async def settle_for_restart(deps: Deps) -> int:
+    """At the very end, when nobody attends to runs any more: those of which nothing runs are paused. Returns how many."""
+
+    def work(conn: Connection) -> int:
+        held = [run for run in runs.open_runs(conn) if run.status is RunStatus.PAUSING and run.reason is Hold.SHUTDOWN]
+        still = [run for run in held if not any(step.status is StepStatus.RUNNING for step in runs.steps(conn, run.id))]
+        for run in still:
+            door.change(conn, run.id, Event.SETTLED, actor="pullcord", at=deps.now())
+        return len(still)
+
+    return await deps.store.write(work)

@@ -7,7 +7,7 @@ check is safe on any plan, loops included, so it runs before display, after edit
 
 import difflib
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from bot.core.arguments import DEEPEST, check_args, closest, is_deep, items
@@ -22,8 +22,11 @@ LONGEST = 200_000  # characters of one argument: more than that nobody can read,
 ROOT = re.compile(r'\s*(?:"([^"\\]+)"|([A-Za-z_][A-Za-z0-9_]*))\s*(\()?')
 
 
-def validate(plan: Plan, catalogue: Catalogue, *, max_steps: int = 50) -> list[Fault]:
-    """Everything that is wrong with the plan; an empty list means valid. Never raises."""
+def validate(plan: Plan, catalogue: Catalogue, *, max_steps: int = 50, done: Collection[str] = ()) -> list[Fault]:
+    """Everything that is wrong with the plan; an empty list means valid. Never raises.
+
+    `done`: steps that have run. One that says the same again is no fault: it takes the result that is there.
+    """
     if not plan.steps:
         return [Fault(says="the plan has no steps", fix="add at least one step")]
     if len(plan.steps) > max_steps:
@@ -35,7 +38,7 @@ def validate(plan: Plan, catalogue: Catalogue, *, max_steps: int = 50) -> list[F
         *_repeated_names(plan),
         *(fault for step in plan.steps for fault in _check_step(step, plan, catalogue)),
         *_loops(plan),
-        *_repeated_work(plan, catalogue),
+        *_repeated_work(plan, catalogue, done),
     ]
 
 
@@ -129,7 +132,7 @@ def _loops(plan: Plan) -> list[Fault]:
     return [Fault(step=loop[0], field="depends_on", says=f"the steps wait for each other: {' → '.join(loop)}", fix=fix)]
 
 
-def _repeated_work(plan: Plan, catalogue: Catalogue) -> list[Fault]:
+def _repeated_work(plan: Plan, catalogue: Catalogue, done: Collection[str]) -> list[Fault]:
     """The same call twice. A read that waits for something else may be meant (before and after a change); an effect is not done twice."""
     faults, seen = [], dict[str, Step]()
     for step in plan.steps:
@@ -139,7 +142,7 @@ def _repeated_work(plan: Plan, catalogue: Catalogue) -> list[Fault]:
         reads = spec.effect is Effect.READ
         work = canonical([step.tool, step.args, sorted(step.needs) if reads else None])
         first = seen.setdefault(work, step)
-        if first is step or first.id == step.id:
+        if first is step or first.id == step.id or first.id in done:
             continue
         fix = f"refer to {first.id} instead" if reads else "remove one of the two, or let them differ"
         faults.append(Fault(step=step.id, field="tool", says=f"it does the same as step {first.id}", fix=fix))

@@ -1,4 +1,4 @@
-"""What a reply in a live run's thread is: asked of a cheap model, or made out by rules where there is none, or it does not answer.
+"""What a reply in a live run's thread is: asked of a cheap model; `bot.llm.rules` stands in where it does not answer.
 
 What is plain needs neither (`bot.core.replies`). The reply is data to the model, and all that the model can say is one word of five, so the
 worst that a reply can talk it into is a needless pause.
@@ -11,12 +11,11 @@ import structlog
 from bot.core import notation
 from bot.core.characters import cut
 from bot.core.drafts import Brief, Kind
-from bot.core.replies import sure
 from bot.errors import ModelFault
 from bot.llm import fence, prompts
 from bot.llm.client import ModelClient, Question
-from bot.llm.following import follow
 from bot.llm.reading import Unreadable, read_json
+from bot.llm.rules import by_rules, plainly
 
 log = structlog.get_logger()
 
@@ -31,14 +30,6 @@ MAX_TOKENS = 1024  # some models think before they say a word
 REPLY_SHOWN, PLAN_SHOWN = 2_000, 4_000  # characters
 
 
-class RulesClassifier:
-    """A `Classifier` that asks nobody: what can be followed without a model is a change."""
-
-    async def classify(self, brief: Brief) -> Kind | None:
-        """What the last reply is; None if the rules cannot tell."""
-        return by_rules(brief)
-
-
 class ModelClassifier:
     """A `Classifier` that asks the fast model, and the rules if that gives nothing within `limit_s`."""
 
@@ -47,7 +38,7 @@ class ModelClassifier:
 
     async def classify(self, brief: Brief) -> Kind | None:
         """What the last reply is; None if that cannot be told. Never raises for what a person wrote or a model does."""
-        plain = _plainly(brief)
+        plain = plainly(brief)
         if plain or brief.rest is None or not brief.rest.replies:
             return plain
         try:
@@ -58,24 +49,6 @@ class ModelClassifier:
             log.warning("classified_by_rules", why=str(fault) or "the model gave no answer in time")
             return by_rules(brief)
         return next((kind for kind in KINDS if kind == said), None)
-
-
-def by_rules(brief: Brief) -> Kind | None:
-    """What the last reply is, as far as rules can tell."""
-    plain = _plainly(brief)
-    if plain or brief.rest is None or not brief.rest.replies:
-        return plain
-    last = brief.rest.model_copy(update={"replies": brief.rest.replies[-1:]})
-    alone = brief.model_copy(update={"rest": last})  # an earlier reply that nobody can follow must not stand in its way
-    return "change" if any(follow(each).plan is not None for each in (brief, alone)) else None
-
-
-def _plainly(brief: Brief) -> Kind | None:
-    """A reply that takes an earlier one back belongs to the controls here: it changes nothing by itself."""
-    if brief.rest is None or not brief.rest.replies:
-        return None
-    kind = sure(brief.rest.replies[-1].text, brief.rest.plan, tools=brief.catalogue)
-    return "control" if kind == "withdraw" else kind
 
 
 def _question(brief: Brief, model: str, marker: str) -> Question:

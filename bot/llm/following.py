@@ -4,6 +4,7 @@ One reply after another, each against what the one before has left; the later on
 means no plan, and every part is given back with what it was taken for. Nothing that is fixed is ever in the draft.
 """
 
+import re
 from dataclasses import dataclass, replace
 
 from pydantic import ValidationError
@@ -21,9 +22,16 @@ from bot.llm.everyday.clauses import bare, split, split_weakly, tidy
 from bot.llm.everyday.closest import closest
 from bot.llm.everyday.scene import NotRead
 
-LONGEST = 4000  # characters; longer replies are not everyday phrases
+LONGEST = 4_000  # characters; longer replies are not everyday phrases
+LONGEST_FORM = 12_000  # ... and more notation than this belongs in the edit form
+MOST_WISHES = 20  # in one reply
 FORMS = "say skip STEP, add STEP-IN-NOTATION, instead STEP-IN-NOTATION, stop after STEP, or never mind"
 NOTHING = "nothing is left to do"
+# How people begin to say something else; "no" counts with a comma only ("no summary" is a wish).
+OPENING = re.compile(
+    r"(?:(?:no|nope|yes|yeah|wait|great|thanks|perfect|cool|good|hm+|ah|oh|well|sorry|actually)\s*[,.!:;…]+\s*|(?:sorry|actually|but)\s+)+",
+    re.IGNORECASE,
+)
 
 
 @dataclass(frozen=True)
@@ -61,7 +69,7 @@ def follow(brief: Brief) -> Draft:
 def _not_followed(here: Followed) -> Draft:
     raw = "\n".join(f"{'✓' if part.understood else '?'} {part.notation or part.words}" for part in here.parts)
     nothing = () if here.parts else (Fault(says="nothing was said that could change the plan", fix=FORMS),)
-    return Draft(raw=raw, parts=here.parts, faults=here.faults or nothing, suggestion=_suggestion(here.rest))
+    return Draft(raw=raw, parts=here.parts, faults=here.faults or nothing, suggestion=_suggestion(here.start))
 
 
 def _suggestion(rest: Rest) -> str:
@@ -72,6 +80,8 @@ def _suggestion(rest: Rest) -> str:
 
 def _one(text: str, here: Followed, brief: Brief) -> Followed:
     """One reply: a whole new plan, a form, or phrases."""
+    if len(text) > LONGEST_FORM:
+        return _lost(text, here, brief.catalogue, note=f"longer than {LONGEST_FORM:,} characters; edit the plan by hand")
     if brief.rest is None and (plan := _whole_plan(text, here.rest.plan, brief.catalogue)) is not None:
         return _taken(_line(text), plan, here, brief.catalogue)
     form = exact.read_form(text, tools=brief.catalogue)
@@ -127,9 +137,11 @@ def _phrases(text: str, here: Followed, catalogue: Catalogue) -> Followed:
     """The reply clause by clause; of a clause that is not understood as a whole its pieces, if any of them is."""
     if len(text) > LONGEST:
         return _lost(text, here, catalogue, note=f"longer than {LONGEST:,} characters, which is too long to read without a model")
-    clauses = [clause for clause in split(tidy(text)) if bare(clause)]
-    if not clauses:
-        return _lost(text, here, catalogue)
+    said = tidy(text)
+    opening = OPENING.match(said)
+    clauses = [clause for clause in split(said[opening.end() :] if opening else said) if bare(clause)]
+    if not 0 < len(clauses) <= MOST_WISHES:
+        return _lost(text, here, catalogue, note=f"more than {MOST_WISHES} wishes at once" if clauses else "")
     for clause in clauses:
         here = _clause(clause, here, catalogue)
     return here
@@ -138,7 +150,7 @@ def _phrases(text: str, here: Followed, catalogue: Catalogue) -> Followed:
 def _clause(clause: str, here: Followed, catalogue: Catalogue) -> Followed:
     whole = _read(clause, here, catalogue)
     pieces = [piece for piece in split_weakly(clause) if bare(piece)]
-    if len(pieces) < 2 or len(whole.faults) == len(here.faults):
+    if not 2 <= len(pieces) <= MOST_WISHES or len(whole.faults) == len(here.faults):
         return whole
     apart = here
     for piece in pieces:

@@ -83,6 +83,12 @@ def entries(conn: Connection, run_id: str) -> list[Entry]:
     return [_entry(row) for row in rows.mappings()]
 
 
+def entry(conn: Connection, run_id: str, seq: int) -> Entry | None:
+    """That entry of a run, or None."""
+    row = conn.execute(select(tables.audit).where(tables.audit.c.run_id == run_id, tables.audit.c.seq == seq)).mappings().one_or_none()
+    return _entry(row) if row else None
+
+
 def count(conn: Connection) -> int:
     """How many entries there are, over all runs."""
     return conn.execute(select(func.count()).select_from(tables.audit)).scalar_one()

@@ -4,6 +4,7 @@ A post is inserted in the transaction of the change that causes it, under a key 
 loses or doubles it. `sending` is stored before the call: after a crash the sender knows that the message may be out already.
 """
 
+from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
@@ -76,6 +77,13 @@ def posted(conn: Connection, post_id: int, *, channel: str, ts: str, shown: int)
 def shown(conn: Connection, post_id: int, version: int) -> None:
     """The message was brought up to this version of the run."""
     _set(conn, post_id, shown=version, error=None)
+
+
+def redraw(conn: Connection, run_ids: Collection[str]) -> None:
+    """The cards of these runs show something that is no longer so, although their runs have not changed."""
+    for run_id in run_ids:
+        conn.execute(update(_posts).where(_posts.c.run_id == run_id, _posts.c.state == "posted").values(shown=-1))
+        noted(conn).add(run_id)
 
 
 def later(conn: Connection, post_id: int, *, not_before: datetime, error: str, unsent: bool = False) -> None:

@@ -65,6 +65,7 @@ class Field:
     required: bool
     text: str = ""
     hint: str = ""
+    may_be_empty: bool = False
     is_kept: bool = False  # too long for a form: it stays as it is
     parts: tuple[str, ...] = field(default=())  # of a text longer than one of Slack's fields
 
@@ -74,9 +75,7 @@ class Field:
         return tuple(self.block_id if not place else f"{self.block_id}.{place + 1}" for place in range(max(1, len(self.parts))))
 
 
-def fields(
-    spec: ToolSpec | None, args: Mapping[str, Any], *, plan: Plan | None, channels: Mapping[str, str] | None = None
-) -> list[Field]:
+def fields(spec: ToolSpec | None, args: Mapping[str, Any], *, plan: Plan | None, channels: Mapping[str, str] | None = None) -> list[Field]:
     """A field for each argument that the tool knows, and for each other one that the step has.
 
     `args` are masked. `plan` names the steps that late values come from; without one, braces in a value are just text that came from
@@ -146,7 +145,8 @@ def _field(
     hint = _hint(kind, schema, types, required=required, secret=kind is Kind.SECRET)
     if later and plan is not None:
         hint = f"{late(value, plan).capitalize()}. Keep {_kept_words(value)}, or write your own words."
-    return Field(name, block_id, kind, types, schema, required, text, hint, parts=parts)
+    may_be_empty = not required or kind is Kind.SECRET or value == ""
+    return Field(name, block_id, kind, types, schema, required, text, hint, may_be_empty=may_be_empty, parts=parts)
 
 
 def _kept_words(value: Any) -> str:
@@ -306,8 +306,7 @@ def _blocks(one: Field, secret: str) -> list[Block]:
             field_block(block_id, title, text, hint=one.hint, optional=True)
             for block_id, title, text in zip(one.block_ids, titles, texts, strict=True)
         ]
-    may_be_empty = not one.required or one.kind is Kind.SECRET or (one.types == {"string"} and not one.schema.get("minLength"))
-    return [field_block(one.block_id, label, _element(one, secret), hint=one.hint, optional=may_be_empty)]
+    return [field_block(one.block_id, label, _element(one, secret), hint=one.hint, optional=one.may_be_empty)]
 
 
 def field_block(block_id: str, label: str, element: Element, *, hint: str = "", optional: bool = False) -> Block:

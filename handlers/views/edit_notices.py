@@ -7,6 +7,7 @@ from collections.abc import Mapping, Sequence
 from typing import Any
 
 from bot.core.catalogue import ToolSpec
+from bot.core.characters import utf16
 from bot.core.comparison import changes
 from bot.core.notation import print_step
 from bot.core.plan import Plan, Step, fingerprint
@@ -15,9 +16,9 @@ from bot.core.snapshot import Revision
 from handlers.views import blocks, ids, pages, words
 from handlers.views import changes as differences
 from handlers.views.edit_fields import field_block
-from handlers.views.edit_steps import Note, alert
+from handlers.views.edit_steps import ALERT, Note, alert
 from handlers.views.pages import View
-from handlers.views.scene import Block, Element, Scene
+from handlers.views.scene import Block, Card, Element, Scene
 from handlers.views.text import is_person, one_line, ping, ranges
 
 LONGEST_BOX = 3_000
@@ -84,13 +85,13 @@ def _over(scene: Scene, base: int) -> tuple[str, str]:
 def replies(before: Plan, after: Plan) -> list[str]:
     """The changes in the forms that a reply in the thread may have, one a line."""
     old, new = ({step.id: step for step in plan.steps} for plan in (before, after))
-    said = [f"skip {name}" for name in old if name not in new]
+    said = []
     for name, step in new.items():
         if name not in old:
             said.append(f"add {print_step(step)}")
         elif changes(old[name], step) or (step.breakpoint and not old[name].breakpoint):
             said.append(f"instead {print_step(step)}")
-    return said
+    return said + [f"skip {name}" for name in old if name not in new]  # last: what no longer needs them is kept
 
 
 def lost(run: str, base: int) -> View:
@@ -100,12 +101,20 @@ def lost(run: str, base: int) -> View:
     return pages.modal(callback_id=ids.VIEW_EDIT, title=f"Edit {run}", made=[alert(note), next_move], metadata=ids.encode(run, base))
 
 
-def with_note(view: Mapping[str, Any], says: str) -> View:
+def with_note(view: Mapping[str, Any], note: Note) -> View:
     """A view as Slack has it, to be shown again with a word on top; what was entered stays, since the ids of its fields do."""
     kept = ("type", "title", "submit", "close", "callback_id", "private_metadata", "notify_on_close")
     known = [block for block in view.get("blocks") or [] if block.get("block_id") != "note"]
-    note = {**alert(Note(says, "error")), "block_id": "note"}
-    return {name: view[name] for name in kept if view.get(name)} | {"blocks": [note, *known]}
+    on_top = {**alert(note), "block_id": "note"}
+    return {name: view[name] for name in kept if view.get(name)} | {"blocks": [on_top, *known]}
+
+
+def refused(card: Card) -> Note:
+    """A private answer as a word on top of a form: as many of its sentences as there is room for, none cut."""
+    sentences = card.text.split(". ")
+    while utf16(". ".join(sentences)) > ALERT and len(sentences) > 1:
+        sentences.pop()
+    return Note(". ".join(sentences), "error")
 
 
 def add_form(scene: Scene, tools: Sequence[ToolSpec], *, base: int, name: str) -> View:

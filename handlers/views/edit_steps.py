@@ -8,6 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal
 
+from bot.core.characters import utf16
 from bot.core.drafts import Fault
 from bot.core.plan import Step
 from bot.core.references import sources
@@ -73,9 +74,7 @@ def edit_steps(scene: Scene, unsaved: Unsaved, *, note: Note | None = None) -> V
         ),
         blocks.context("Steps run as soon as what they need is there; Move only orders steps that do not need each other."),
     ]
-    view = pages.modal(
-        callback_id=ids.VIEW_EDIT, title=f"Edit {scene.run.id}", made=made, metadata=value, submit="Save", close="Discard"
-    )
+    view = pages.modal(callback_id=ids.VIEW_EDIT, title=f"Edit {scene.run.id}", made=made, metadata=value, submit="Save", close="Discard")
     return {**view, "notify_on_close": True}
 
 
@@ -97,17 +96,26 @@ def have_run(numbers: Sequence[int]) -> str:
     return f"{'Step' if one else 'Steps'} {named} {'has run and stays as it is' if one else 'have run and stay as they are'}."
 
 
+def noted(title: str, words: str, level: Literal["info", "warning", "error"] = "info") -> Note:
+    """A note of our own words and somebody else's, as much of these as there is room for."""
+    for limit in range(ALERT, 0, -10):
+        said = f"{title} {plain(words[:1].upper() + words[1:], limit)}"
+        if utf16(said) <= ALERT:
+            return Note(said, level)
+    return Note(title, level)
+
+
 def _top(unsaved: Unsaved, note: Note | None) -> list[Block]:
     if note is not None:
         return [alert(note)]
     if not unsaved.differs:
         return []
-    said = [f"{number} · {plain(says, 60)}" for number, says in unsaved.differs]
-    title = f"*{count(len(said), 'change')}, not saved yet:* "
-    while len(f"{title}{', '.join(said)}") > ALERT - 20 and len(said) > 1:
+    said = [f"{number} · {says}" for number, says in unsaved.differs]
+    title = f"*{count(len(said), 'change')}, not saved yet:*"
+    while utf16(f"{title} {', '.join(said)}") > ALERT - 20 and len(said) > 1:
         said.pop()
     more = f" and {len(unsaved.differs) - len(said)} more" if len(said) < len(unsaved.differs) else ""
-    return [alert(Note(f"{title}{', '.join(said)}{more}."))]
+    return [alert(noted(title, f"{', '.join(said)}{more}."))]
 
 
 def alert(note: Note) -> Block:
@@ -130,6 +138,8 @@ def _row(scene: Scene, unsaved: Unsaved, step: Step) -> Block:
     lines = [title(scene, step), inline(_notation(step)), _remarks(scene, unsaved, step)]
     lines += [f"{words.WRONG} *Fault:* {plain(says(fault), 200)}" for fault in mine[:2]]
     lines += [f"{words.WRONG} and {count(len(mine) - 2, 'more fault')}"] if len(mine) > 2 else []
+    while sum(utf16(line) + 1 for line in lines) > blocks.LONGEST_TEXT:
+        lines.pop()
     return blocks.section("\n".join(line for line in lines if line), accessory=_menu(scene, unsaved, step), block_id=f"step:{step.id}")
 
 
@@ -168,9 +178,7 @@ def _menu(scene: Scene, unsaved: Unsaved, step: Step) -> Element:
     fits = {"up": step.id != open_steps[0], "down": step.id != open_steps[-1]}
     pause = "No pause before it" if step.breakpoint else "Pause before it"
     value = ids.encode(scene.run.id, unsaved.base.revision, step.id)
-    options = [
-        blocks.option(LABELS.get(move, pause), f"{value}.{move}") for move in ids.MOVES if fits.get(move, True)
-    ]
+    options = [blocks.option(LABELS.get(move, pause), f"{value}.{move}") for move in ids.MOVES if fits.get(move, True)]
     return {"type": "overflow", "action_id": ids.EDIT_STEP, "options": options}
 
 

@@ -66,6 +66,7 @@ VIEW_CANCEL = "review.cancel"
 VIEW_REFUSE = "confirm.refuse"
 VIEW_HAPPENED = "run.happened"
 VIEW_NEW = "ask.new"
+VIEW_FREEZE = "home.freeze"
 
 LABELS = {
     REVIEW_APPROVE: "Approve",
@@ -114,6 +115,7 @@ SENT_AS = {
     VIEW_ARGUMENTS: "Change",
     VIEW_ASK: LABELS[REVIEW_ASK],
     VIEW_REST: LABELS[RUN_CHANGE_REST],
+    VIEW_FREEZE: LABELS[HOME_FREEZE],
 }
 
 # Their buttons name the try of the step that they are about: an answer to an earlier doubt or failure is none to a later one.

@@ -77,20 +77,36 @@ def ask_form(scene: Scene, revision: int) -> View:
     return pages.modal(callback_id=ids.VIEW_ASK, title="Ask for changes", made=made, metadata=value, submit="Send", close="Back")
 
 
-def rest_form(scene: Scene) -> View:
-    """What should be different from here on? The same as a reply in the thread; by hand is the other way."""
-    shown = text_input(multiline=True, focus=True, placeholder="Post it to #general instead", limit=LONGEST_WISH)
-    hint = "The same as a reply in the thread: the rest is planned again and only what changed is asked."
+def rest_form(scene: Scene, *, used_up: int = 0) -> View:
+    """What should be different from here on? The same as a reply in the thread; by hand is the other way, and the only one once the
+    replies that may change a run are `used_up` (so many)."""
     stays = f"{scene.run.id} · {step_lines.done_of(scene)}; what is done stays done."
     value = ids.encode(scene.run.id, scene.run.revision)
     by_hand = blocks.button(ids.REVIEW_EDIT, value, about=words.about(scene))
-    made: list[Block] = [
-        blocks.rich(blocks.line(blocks.aim(words.goal_of(scene))), blocks.line(blocks.said(stays))),
-        field("words", "What should be different from here on?", shown, hint=hint),
+    made: list[Block] = [blocks.rich(blocks.line(blocks.aim(words.goal_of(scene))), blocks.line(blocks.said(stays)))]
+    if used_up:
+        made.append(pages.alert(f"*The rest of {scene.run.id} was planned again {used_up} times.* The planner is not asked again."))
+    else:
+        shown = text_input(multiline=True, focus=True, placeholder="Post it to #general instead", limit=LONGEST_WISH)
+        hint = "The same as a reply in the thread: the rest is planned again and only what changed is asked."
+        made.append(field("words", "What should be different from here on?", shown, hint=hint))
+    made += [
         *blocks.actions("rest:by_hand", by_hand),
         blocks.context("*Edit* changes the steps that have not started by hand: no tokens, and no words needed."),
     ]
-    return pages.modal(callback_id=ids.VIEW_REST, title="Change the rest", made=made, metadata=value, submit="Send", close="Back")
+    submit = "" if used_up else "Send"
+    return pages.modal(callback_id=ids.VIEW_REST, title="Change the rest", made=made, metadata=value, submit=submit, close="Back")
+
+
+def freeze_form() -> View:
+    """Why is everything held? Everybody whose run is held reads it."""
+    shown = text_input(multiline=True, focus=True, placeholder="Database move until 15:00")
+    says = "No run starts and no step starts until an admin thaws it; what runs now finishes. It survives a restart."
+    made: list[Block] = [
+        blocks.rich(blocks.line(blocks.said(says))),
+        field("words", "Why?", shown, hint="It stands on the card of every run that is held, and in the audit channel."),
+    ]
+    return pages.modal(callback_id=ids.VIEW_FREEZE, title="Freeze everything", made=made, metadata="all", submit="Freeze", close="Back")
 
 
 def field(block_id: str, label: str, element: Element, *, hint: str = "", optional: bool = False) -> Block:

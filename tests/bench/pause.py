@@ -43,7 +43,7 @@ async def measure(given: argparse.Namespace) -> list[Figure]:
         async with world.opened(Path(folder), entries, step_s=given.step_ms / 1000) as deps:
             ids = await seeding.seed(deps, "LIVE", given.runs, world.chain("bench.nothing", given.steps), seeding.RUNNING)
             async with world.supervised(deps):
-                await world.until(lambda: len({entry.run for entry in entries}) == len(ids), "every run at work")
+                await world.until(lambda: len(world.first(entries)) == len(ids), "every run at work")
                 begun, before = time.perf_counter(), len(entries)
                 clicked = await _click(deps, ids, given)
                 rate = (len(entries) - before) / (time.perf_counter() - begun)

@@ -125,6 +125,14 @@ async def supervised(deps: Deps) -> AsyncIterator[Supervisor]:
         await supervisor.close()
 
 
+def first(entries: list[Entry]) -> dict[str, float]:
+    """When each run's first tool was entered."""
+    found: dict[str, float] = {}
+    for entry in entries:
+        found.setdefault(entry.run, entry.at)
+    return found
+
+
 def chain(tool_name: str, steps: int) -> Plan:
     """A plan of steps one after the other."""
     found = [

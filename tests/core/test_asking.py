@@ -60,6 +60,7 @@ def answer(text: str, of: Snapshot | None = None) -> str:
     return answer_from_state(text, of or snapshot(), CATALOGUE, NOW)
 
 
+SUMMARY = "1 of 4 steps are done. Running: 2 · old (reads backup/config.toml). Next: 3 · brief (writes a summary)."
 LATER = "It has not run yet; it waits for 3 · brief. Its text is filled in later from 3 · brief."
 TOLD = {
     "will it post to #ops?": f"Step 4 · post sends a message to #ops. {LATER}",
@@ -68,7 +69,9 @@ TOLD = {
     "and #1?": "Step 1 · config read app/config.toml. It finished at 14:02 UTC: 40 lines.",
     "what about app/config.toml": "Step 1 · config read app/config.toml. It finished at 14:02 UTC: 40 lines.",
     "how is old doing?": "Step 2 · old reads backup/config.toml. It has been running for 12 s: half of it.",
-    "is the summary done?": "Step 3 · brief writes a summary. It has not run yet; it waits for 2 · old. Its text is filled in later from 1 and 2.",
+    "is the summary done?": (
+        "Step 3 · brief writes a summary. It has not run yet; it waits for 2 · old. Its text is filled in later from 1 and 2."
+    ),
     "does it post to #general?": "No step of this plan names #general. What it changes or sends: 4 · post (sends a message to #ops).",
     "what is left": (
         "Still to come: 3 · brief (writes a summary) and 4 · post (sends a message to #ops). 1 of 4 steps are done. "
@@ -78,9 +81,9 @@ TOLD = {
     "who asked for this?": "U0REQ asked for it at 14:02 UTC, in these words: what changed in the config?",
     "who paused it?": "U0MEMBER paused it at 14:02 UTC. It is running.",
     "what did step 4 find?": "Step 4 · post has returned nothing. It has not run yet; it waits for 3 · brief.",
-    "what about step 9?": "There is no step 9 in this plan. 1 of 4 steps are done. Running: 2 · old (reads backup/config.toml). Next: 3 · brief (writes a summary).",
-    "huh?": "1 of 4 steps are done. Running: 2 · old (reads backup/config.toml). Next: 3 · brief (writes a summary).",
-    "ça avance ?": "1 of 4 steps are done. Running: 2 · old (reads backup/config.toml). Next: 3 · brief (writes a summary).",
+    "what about step 9?": f"There is no step 9 in this plan. {SUMMARY}",
+    "huh?": SUMMARY,
+    "ça avance ?": SUMMARY,
 }
 
 

@@ -8,9 +8,9 @@ from bot.core import policy
 from bot.core.ids import new_run_id
 from bot.core.policy import Member
 from bot.deps import Deps
-from bot.llm.classifier import RulesClassifier
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
+from bot.llm.rules import RulesClassifier
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.tasks import Tasks

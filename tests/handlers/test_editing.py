@@ -5,9 +5,10 @@ from typing import Any
 
 from bot.core.run import Event
 from bot.core.snapshot import Snapshot
-from handlers import editing, notation_form
+from handlers import editing, errors, notation_form
 from handlers.context import Submission
 from handlers.desk import Desk
+from handlers.modals import Answer
 from tests.doubles.town import Message, Person, find_button, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall
@@ -147,7 +148,8 @@ async def test_a_fault_stands_at_its_field_and_nothing_is_changed(hall: Hall) ->
     assert answer["response_action"] == "errors"
     assert "did you mean brief?" in answer["errors"]["arg.text"]
 
-    answer = await editor.submit(form["id"], entered(form, arg__text="{{brief.summary}}") | {"arg.channel": {"value": {"selected_conversation": "C0GENERAL"}}})
+    chosen = {"arg.channel": {"value": {"selected_conversation": "C0GENERAL"}}}
+    await editor.submit(form["id"], entered(form, arg__text="{{brief.summary}}") | chosen)
     listed = await editor.modal("changed")
     assert "#general" in text_of(listed)
     await editor.submit(listed["id"], {})
@@ -172,7 +174,7 @@ async def test_what_was_shown_masked_keeps_its_value_in_the_form_and_in_the_text
     typed = next(block["element"]["initial_value"] for block in text["blocks"] if block.get("block_id") == "notation.1")
     assert "⟦secret" in typed
     assert secret not in typed
-    moved = typed.replace("test.change name=b", f"test.change name=\"{typed.split('text=')[1].split(chr(10))[0].strip(chr(34))}\"")
+    moved = typed.replace("test.change name=b", f'test.change name="{typed.split("text=")[1].split(chr(10))[0].strip(chr(34))}"')
     answer = await editor.submit(text["id"], entered(text, notation__1=moved))
     assert "stands for a value that is hidden here" in str(answer["errors"])
     await editor.submit(text["id"], entered(text, notation__1=typed.replace("name=b", "name=c")))
@@ -334,3 +336,36 @@ async def test_a_form_of_before_a_restart_says_what_to_do(make_hall: MakeHall) -
     after = await hall.show(run_id)
     assert after.plan is not None
     assert after.plan.step("two").args == {"name": "c"}
+
+
+async def test_where_slack_is_silent_nothing_is_saved_and_the_form_stays_as_it_is(hall: Hall) -> None:
+    run_id, editor, view = await opened(hall, TWO)
+    await press(hall, editor, view, "As text")
+    text = await editor.modal("notation.1")
+    hall.slack.directory.forget()
+    await hall.spoil(method="users.info", error="internal_error", times=50)
+
+    answer = await editor.submit(text["id"], entered(text, notation__1=TWO.replace("name=b", "name=c")))
+
+    assert "Not taken: Pullcord or Slack is slow just now." in text_of(answer["view"])
+    assert answer["view"]["state"]["values"]["notation.1"]["value"]["value"].endswith("name=c")
+    assert (await hall.show(run_id)).run.revision == 1
+    await hall.people.call("DELETE", "/faults")
+    await editor.submit(text["id"], {})
+    await revision(hall, run_id, 2)
+
+
+async def test_a_fault_of_ours_is_told_with_a_number_and_loses_nothing(hall: Hall) -> None:
+    run_id, editor, view = await opened(hall, TWO)
+    form = await change(hall, editor, view, "two")
+    desk = Desk(hall.deps, hall.slack)
+    sent = Submission("edit.step", f"{run_id}.1.two", "U0REQUESTER", "T0HOME", form["id"], hall.deps.now(), view=form)
+
+    async def broken() -> Answer:
+        raise RuntimeError("a slip")
+
+    answer = await errors.answered(desk, broken(), sent, did="Edit")
+
+    shown = answer.ack["view"]
+    assert "It is in the log as F-" in str(shown["blocks"][0])
+    assert [block["block_id"] for block in shown["blocks"][1:]] == [block["block_id"] for block in form["blocks"]]

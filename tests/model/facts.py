@@ -20,7 +20,7 @@ READ_AGAIN = (
     Event.ATTEMPTED,
 )
 _MARKS = ", ".join("?" for _ in READ_AGAIN)
-_RUN = """select status, reason, held_step, redirect, proposed, revision, digest, approved, deadline is not null, breakpoints, passed, seq
+_RUN = """select status, reason, held_step, redirect, proposed, revision, digest, approved, deadline is not null, breakpoints, passed, seq, version
 from runs"""
 _STEPS = """select step_id, revision, tool, status, attempt, args, started_at is not null, observation, error from steps order by step_id"""
 _REVISIONS = "select revision, digest, author from revisions order by revision"
@@ -95,10 +95,10 @@ class Facts(NamedTuple):
         )
 
 
-def read(driver: sqlite3.Connection, run_id: str) -> tuple[Facts, int]:
-    """The facts now, and the number of the run's last entry."""
+def read(driver: sqlite3.Connection, run_id: str) -> tuple[Facts, int, int]:
+    """The facts now, the number of the run's last entry, and its version."""
     ask = driver.execute
-    *run, waits, breakpoints, passed, seq = ask(_RUN).fetchone()
+    *run, waits, breakpoints, passed, seq, version = ask(_RUN).fetchone()
     record = (
         (event, actor, json.dumps({name: value for name, value in json.loads(data).items() if name not in _MOVES}, sort_keys=True))
         for event, actor, data in ask(_RECORD, (run_id, *(event.value for event in READ_AGAIN)))
@@ -115,7 +115,7 @@ def read(driver: sqlite3.Connection, run_id: str) -> tuple[Facts, int]:
         tuple(ask(_CARDS)),
         bool(ask(_FROZEN).fetchone()[0]),
     )
-    return facts, seq
+    return facts, seq, version
 
 
 def said_since(driver: sqlite3.Connection, run_id: str, seq: int) -> tuple[Said, ...]:

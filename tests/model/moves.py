@@ -37,6 +37,7 @@ class Result(NamedTuple):
     to: int
     said: tuple[Said, ...] = ()
     begun: tuple[str, ...] = ()
+    moved: bool = False  # is the run's version another one?
     wrong: str = ""  # something that must not happen at all
 
 
@@ -57,9 +58,10 @@ class Moves:
         self.plans: dict[str, tuple[Plan, dict[str, Any]]] = {}  # digest → plan, and the grades of its steps
         self.decisions: list[tuple[Turn, list[Any]] | Snapshot | None] = [None]  # what a process holds in its hands
         self.results = 0
-        self._pages: list[tuple[tuple[bytes, ...], int]] = []
+        self._pages: list[tuple[tuple[bytes, ...], int, int]] = []  # with the last entry's number, and the version
         self._numbers: dict[Facts, int] = {}
         self._known: dict[tuple[int, Move], Result] = {}
+        self._offers: dict[int, list[Offer]] = {}
         self._looks: dict[tuple[int, Move], int] = {}
         self._signatures: dict[Any, int] = {}
 
@@ -71,24 +73,25 @@ class Moves:
         await draft(deps, RUN)
         return self._here()[0]
 
-    def _here(self) -> tuple[int, str]:
-        """The number of the state that the database is in, and what is wrong with it if it is a new one."""
-        facts, seq = read(self.world.driver, RUN)
+    def _here(self) -> tuple[int, int, str]:
+        """The number of the state that the database is in, the run's version, and what is wrong with it if it is a new one."""
+        facts, seq, version = read(self.world.driver, RUN)
         number = self._numbers.get(facts)
         if number is not None:
-            return number, ""
+            return number, version, ""
         number = self._numbers[facts] = len(self.facts)
         self.facts.append(facts)
-        self._pages.append((self.world.kept(), seq))
-        return number, self._learn(facts) or self._record()
+        self._pages.append((self.world.kept(), seq, version))
+        self._learn(facts)
+        return number, version, self._record()
 
-    def _learn(self, facts: Facts) -> str:
+    def _learn(self, facts: Facts) -> None:
+        """Keep the plans that are new."""
         for n, digest, _ in facts.revisions:
             if digest not in self.plans:
                 plan, grades, _ = rows.revision(self.world.conn, RUN, n)
                 self.plans[digest] = plan, grades
         self.world.conn.rollback()
-        return ""
 
     def _record(self) -> str:
         """P8: the entries give the state that is stored, and (looked at less often, for it takes its time) every chain holds."""
@@ -110,14 +113,14 @@ class Moves:
         return known
 
     async def _carry_out(self, at: int, move: Move) -> Result:
-        pages, seq = self._pages[at]
+        pages, seq, version = self._pages[at]
         self.world.restore(pages)
         self.results += 1
         begun, wrong = await self._try(at, move)
         self.world.store.seen.clear()
-        to, broken = self._here()
-        said = said_since(self.world.driver, RUN, seq) if to != at or begun else ()
-        return Result(self.results, to, said, tuple(begun), wrong or broken)
+        to, now, broken = self._here()
+        said = said_since(self.world.driver, RUN, seq)
+        return Result(self.results, to, said, tuple(begun), now != version, wrong or broken)
 
     async def _try(self, at: int, move: Move) -> tuple[list[str], str]:
         verb, *about = move
@@ -159,6 +162,10 @@ class Moves:
         held = self.decisions[decision]
         return frozenset(each.step.id for each in held[0].unwritten) if isinstance(held, tuple) else frozenset()
 
+    def version(self, at: int) -> int:
+        """Of the run, in that state as it was first come to."""
+        return self._pages[at][2]
+
     def says(self, decision: int) -> tuple[str, ...]:
         """What the decision is, for a trace."""
         held = self.decisions[decision]
@@ -170,9 +177,12 @@ class Moves:
 
     def offers(self, at: int) -> list[Offer]:
         """What people, and the clock, may try in that state."""
-        facts = self.facts[at]
-        run = facts.run
-        return [offer for offer in _offers(facts, self.shape) if not offer.events or any(_may(run, event) for event in offer.events)]
+        known = self._offers.get(at)
+        if known is None:
+            run = self.facts[at].run
+            could = _offers(self.facts[at], self.shape)
+            known = self._offers[at] = [each for each in could if not each.events or any(_may(run, event) for event in each.events)]
+        return known
 
 
 def _may(run: Run, event: Event) -> bool:
@@ -214,11 +224,12 @@ async def _edit(moves: Moves, at: int, base: int) -> None:
     await editing.save(moves.world.deps, RUN, base=base, plan=plan.model_copy(update={"steps": steps}), who=ASKS)
 
 
-async def _put_through(moves: Moves, at: int, decision: int) -> list[str]:
-    """A decision that was made a while ago goes through the door now."""
+async def _put_through(moves: Moves, at: int, decision: int, fresh: bool) -> list[str]:
+    """A decision that was made a while ago goes through the door now. `fresh`: nothing has moved the run since."""
     held = moves.decisions[decision]
     if isinstance(held, tuple):
-        return await held[0].put_through(held[1])
+        version = moves.version(at)
+        return await held[0].put_through(held[1], version=version if fresh else version - 1)
     moves.world.store.seen.append(held)
     await redraft(moves.world.deps, RUN)
     return []

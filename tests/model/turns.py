@@ -56,9 +56,13 @@ class Turn(Segment):
             return self.caught
         return None
 
-    async def put_through(self, changes: list[Change]) -> list[str]:
-        """Write what was decided, as it is; returns the steps that were started. The turn itself stays as it was."""
+    async def put_through(self, changes: list[Change], *, version: int) -> list[str]:
+        """Write what was decided, as it is; returns the steps that were started. The turn itself stays as it was.
+
+        `version`: of the run when this turn looked at it.
+        """
         twin = copy.copy(self)
+        twin.run = self.run.model_copy(update={"version": version})
         twin.states, twin.attempts, twin.observations = dict(self.states), dict(self.attempts), dict(self.observations)
         twin.cut, twin.unwritten, twin.begun, twin.looking = set(self.cut), list(self.unwritten), [], False
         await twin._write(list(changes))

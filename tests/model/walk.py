@@ -32,6 +32,7 @@ class Process(NamedTuple):
 
     decision: int = 0
     calls: frozenset[str] = frozenset()
+    fresh: bool = True  # nothing has moved the run since it decided
 
 
 class Place(NamedTuple):
@@ -80,13 +81,14 @@ class Walk:
         self.came: list[tuple[int, Move]] = []  # from where, and by what
         self.edges: dict[str, tuple[array[int], array[int]]] = {kind: (array("L"), array("L")) for kind in ("itself", "ending")}
         self.memories: dict[Memory, int] = {}
+        self.remembered: list[Memory] = []
         self.judged: dict[tuple[int, int, int], tuple[int, str]] = {}
         about = ", ".join(f"{axis} {most}" for axis, most in shape.at_most.items())
         self.report = Report(f"{shape.name} ({about})")
 
     async def run(self, *, until_broken: bool = False) -> Report:
         """Go everywhere; `until_broken`: only up to the first broken promise."""
-        began = time.perf_counter()
+        began = time.process_time()
         memory = self._number_of(Memory())
         first = Place(await self.moves.begin(), (IDLE, IDLE), memory, self.shape.budget)
         self._arrive(first, -1, ("begin",))
@@ -104,7 +106,7 @@ class Walk:
         if not waiting:
             self._everything_ends()
         self.report.places, self.report.states, self.report.carried_out = len(self.places), len(self.moves.facts), self.moves.results
-        self.report.seconds = time.perf_counter() - began
+        self.report.seconds = time.process_time() - began
         return self.report
 
     def _arrive(self, place: Place, here: int, move: Move) -> int:
@@ -115,7 +117,10 @@ class Walk:
         return number
 
     def _number_of(self, memory: Memory) -> int:
-        return self.memories.setdefault(memory, len(self.memories))
+        number = self.memories.setdefault(memory, len(self.memories))
+        if number == len(self.remembered):
+            self.remembered.append(memory)
+        return number
 
     def _count(self, here: int, there: int, move: Move) -> None:
         self.report.moves += 1
@@ -142,21 +147,22 @@ class Walk:
 
     def _stepped(self, place: Place, move: Move, result: Result, label: Move) -> list[Step]:
         """The place after the move, judged; nothing if the move was refused."""
-        if result.to == place.state and not result.wrong and move[0] not in ("put through", "hold for a restart"):
+        if not result.moved and result.to == place.state and not result.wrong and move[0] not in ("put through", "hold for a restart"):
             return []
         known = place.memory, place.state, result.number
         judged = self.judged.get(known)
         if judged is None:
-            memory, broken = judge(self.moves, list(self.memories)[place.memory], place.state, result)
+            memory, broken = judge(self.moves, self.remembered[place.memory], place.state, result)
             judged = self.judged[known] = self._number_of(memory), broken or wrong_state(self.moves.facts[result.to])
-        return [(label, place._replace(state=result.to, memory=judged[0]), judged[1])]
+        hands = tuple(each._replace(fresh=False) if each.decision else each for each in place.hands) if result.moved else place.hands
+        return [(label, place._replace(state=result.to, memory=judged[0], hands=hands), judged[1])]
 
     async def _of_process(self, place: Place, which: int) -> list[Step]:
         """What one of the processes may do next: put through what it decided, look again, or die."""
         mine = place.hands[which]
         found: list[Step] = []
         if mine.decision:
-            result = await self.moves.carry_out(place.state, ("put through", mine.decision))
+            result = await self.moves.carry_out(place.state, ("put through", mine.decision, mine.fresh))
             calls = (mine.calls - self.moves.outcomes_of(mine.decision)) | set(result.begun)
             there = _with(place, which, Process(0, calls))
             found += self._stepped(there, ("put through",), result, (which, "puts through", *self.moves.says(mine.decision)))
@@ -262,7 +268,7 @@ def _less(left: tuple[int, ...], axis: int, *, by: int = 1) -> tuple[int, ...] |
 
 def _with(place: Place, which: int, hands: Process) -> Place:
     other = place.hands[1 - which]
-    both = sorted((hands, other), key=lambda each: (each.decision, sorted(each.calls)))
+    both = sorted((hands, other), key=lambda each: (each.decision, each.fresh, sorted(each.calls)))
     return place._replace(hands=(both[0], both[1]))
 
 

@@ -22,9 +22,9 @@ from bot.core import policy
 from bot.core.ids import RunId
 from bot.core.policy import Member
 from bot.deps import Deps
-from bot.llm.classifier import RulesClassifier
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
+from bot.llm.rules import RulesClassifier
 from bot.settings import Settings
 from bot.store import engine as engines
 from bot.store.migrations import upgrade

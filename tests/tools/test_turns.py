@@ -188,6 +188,22 @@ async def test_a_place_given_at_the_instant_of_the_cancel_goes_to_the_next() -> 
     assert turns.free
 
 
+async def test_who_was_told_to_stop_is_passed_over_before_he_hears_of_it() -> None:
+    turns = Turns(1)
+    await turns.take("R-1")
+    second, third = asyncio.create_task(turns.take("R-2")), asyncio.create_task(turns.take("R-3"))
+    await settled()
+
+    second.cancel()
+    turns.give_back()
+    await asyncio.wait_for(third, 5)
+    await asyncio.gather(second, return_exceptions=True)
+
+    assert second.cancelled()
+    turns.give_back()
+    assert (turns.free, turns.waiting) == (True, 0)
+
+
 async def test_a_tool_that_does_not_stop_keeps_its_place(open_registry: Open) -> None:
     """C048"""
     narrow = Narrow(1)

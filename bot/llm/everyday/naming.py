@@ -143,7 +143,10 @@ def _best(steps: list[Step], rest: Rest) -> tuple[Step, ...]:
 
 
 def _is_about(word: str, tool: str) -> bool:
-    """ "deploying" and "the deployment" mean site.deploy."""
-    stem = re.sub(r"(?:ing|ment|ion|es|s|e)$", "", word.casefold())
-    parts = re.split(r"[^a-z0-9]+", tool.casefold())
-    return len(stem) >= SHORTEST and any(part.startswith(stem) or (len(part) >= SHORTEST and stem.startswith(part)) for part in parts[-2:])
+    """ "deploying" and "the deployment" mean site.deploy; "ready" does not mean files.read."""
+    stem = _stem(word)
+    return len(stem) >= SHORTEST and any(_stem(part) == stem for part in re.split(r"[^a-z0-9]+", tool.casefold())[-2:])
+
+
+def _stem(word: str) -> str:
+    return re.sub(r"(?:ing|ment|ion|es|s|e)$", "", word.casefold())

@@ -98,7 +98,7 @@ REASONS = {
 
 
 def grades(plan: Plan) -> dict[str, Grade]:
-    found = {}
+    found: dict[str, Grade] = {}
     for step in plan.steps:
         level = LEVELS[CATALOGUE[step.tool].effect]
         high = level is Level.HIGH

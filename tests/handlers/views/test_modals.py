@@ -86,13 +86,6 @@ def test_a_new_plan_begins_with_the_words_of_a_message() -> None:
     assert [block["block_id"] for block in good(edit_form.new_plan())["blocks"]] == ["words", "channel"]
 
 
-def test_edit_shows_the_plan_as_text_and_says_what_to_do_instead() -> None:
-    view = good(edit_form.edit_view(scene(RunStatus.IN_REVIEW)))
-    assert any("Editing in this form comes later" in text for text in rules.texts(view["blocks"]))
-    assert any("slack.post_message" in text for text in rules.texts(view["blocks"]))
-    assert "submit" not in view
-
-
 @pytest.mark.parametrize("action", [*ids.LABELS, "unheard.of"])
 def test_a_modal_can_be_opened_before_anything_is_looked_up(action: str) -> None:
     good(loading.loading_view(action, "R-7K2Q.1"))

@@ -1,0 +1,86 @@
+"""P5: what a run has done is not done again by a later revision, unless what it read has changed since."""
+
+from collections.abc import Callable
+from pathlib import Path
+
+from bot import runs
+from bot.commands import controls, intake, redirecting, review
+from bot.core.run import Event, Redirect, Run, RunStatus, StepStatus
+from bot.deps import Deps
+from tests.conftest import until
+from tests.doubles.parts import APPROVER, REQUESTER
+from tests.doubles.waiting import eventually
+
+Lines = Callable[[str], list[str]]
+PLAN = "n: files.read path=n.md\nc: test.change name=c\nb: test.change name=b after=n,c !break"
+
+
+async def at_the_breakpoint(deps: Deps, tmp_path: Path, plan: str = PLAN) -> Run:
+    (tmp_path / "files" / "n.md").write_text("first")
+    run = await intake.open_run(
+        deps, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
+    )
+    assert run is not None
+    await until(deps, run.id, RunStatus.IN_REVIEW)
+    await review.approve(deps, run.id, 1, who=APPROVER, received_at=deps.now())
+    return await until(deps, run.id, RunStatus.PAUSED)
+
+
+async def redirected(deps: Deps, run: Run, text: str) -> None:
+    """The change is planned and approved, and the run goes on past its breakpoint."""
+    await redirecting.redirect(deps, run.id, text=text, who=REQUESTER)
+
+    async def planned() -> Run | None:
+        now = await runs.get(deps, run.id)
+        return now if now.redirect is Redirect.REVIEW or now.redirect is None else None
+
+    if (now := await eventually(planned, "the new rest")).proposed:
+        await review.approve(deps, run.id, now.proposed, who=APPROVER, received_at=deps.now())
+    await until(deps, run.id, RunStatus.PAUSED)
+    await controls.proceed(deps, run.id, "b", who=REQUESTER)
+    await until(deps, run.id, RunStatus.SUCCEEDED)
+
+
+async def test_the_same_read_again_takes_the_result_that_is_there(supervised: Deps, tmp_path: Path) -> None:
+    run = await at_the_breakpoint(supervised, tmp_path)
+    await redirected(supervised, run, "add again: files.read path=n.md")
+
+    snapshot = await runs.snapshot(supervised, run.id, entries=True)
+    kept = next(entry for entry in snapshot.entries if entry.event == Event.STEP_KEPT)
+    assert (kept.data["step"], kept.data["kept_from"]) == ("again", "n")
+    again, first = snapshot.state("again"), snapshot.state("n")
+    assert again.status is StepStatus.SUCCEEDED
+    assert again.observation == first.observation
+    assert again.attempt == 0, "the tool was not called"
+
+
+async def test_a_read_whose_source_has_changed_runs_again(supervised: Deps, tmp_path: Path) -> None:
+    run = await at_the_breakpoint(supervised, tmp_path)
+    (tmp_path / "files" / "n.md").write_text("second, and longer")
+    await redirected(supervised, run, "add again: files.read path=n.md")
+
+    snapshot = await runs.snapshot(supervised, run.id)
+    again = snapshot.state("again")
+    assert again.attempt == 1
+    assert again.observation is not None
+    assert again.observation.value["text"] == "second, and longer"
+
+
+async def test_p6_the_same_effect_again_is_taken_as_done(supervised: Deps, tmp_path: Path, lines: Lines) -> None:
+    run = await at_the_breakpoint(supervised, tmp_path)
+    await redirected(supervised, run, "add again: test.change name=c")
+    assert sorted(lines("change")) == ["b", "c"]
+
+
+async def test_a_read_that_a_plan_makes_twice_is_made_twice(supervised: Deps, tmp_path: Path) -> None:
+    plan = "x: files.read path=n.md\nc: test.change name=c after=x\ny: files.read path=n.md after=c"
+    (tmp_path / "files" / "n.md").write_text("first")
+    run = await intake.open_run(
+        supervised, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
+    )
+    assert run is not None
+    await until(supervised, run.id, RunStatus.IN_REVIEW)
+    await review.approve(supervised, run.id, 1, who=APPROVER, received_at=supervised.now())
+    await until(supervised, run.id, RunStatus.SUCCEEDED)
+    snapshot = await runs.snapshot(supervised, run.id)
+    assert [snapshot.state(name).attempt for name in ("x", "y")] == [1, 1]
