@@ -87,7 +87,8 @@ def roles(settings: Settings) -> Roles:
     from bot.llm.classifier import ModelClassifier
 
     model = client.ModelClient(settings)
-    return Roles(planner.ModelPlanner(model), ModelClassifier(model), synthesizer.Synthesizer(client=model), partial(worker.summarize, model), model.close)
+    written, short = synthesizer.Synthesizer(client=model), partial(worker.summarize, model)
+    return Roles(planner.ModelPlanner(model), ModelClassifier(model), written, short, model.close)
 
 
 def registry(settings: Settings, summarize: Summarize | None = None) -> Registry:

@@ -19,6 +19,7 @@ def brief_of(deps: Deps, snapshot: Snapshot, *, heard: Reply | None = None) -> B
     told = Rest(
         plan=plan,
         fixed=rest.fixed(plan, states),
+        taken=tuple(dict.fromkeys(step.id for revision in snapshot.revisions for step in revision.plan.steps)),
         statuses={step.id: states.get(step.id, StepStatus.PENDING).value for step in plan.steps},
         observations={state.id: state.observation.value for state in snapshot.steps if state.observation},
         replies=(*open_now.replies[open_now.since :], *([heard] if heard else [])),

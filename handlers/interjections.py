@@ -8,7 +8,7 @@ counts once (C016). Whatever a person says in a live run's thread has a visible 
 from bot import runs
 from bot.commands import intake, interjections, redirecting
 from bot.core.run import Run
-from bot.core.words import control_word
+from bot.core.replies import control_wish
 from bot.errors import Refused
 from handlers import controls, notices
 from handlers import intake as asking
@@ -34,7 +34,7 @@ async def on_reply(desk: Desk, said: Message, run: Run) -> None:
     """Words in a run's thread: the run decides what they are, and the thread is told what became of them."""
     if not said.text:
         return
-    word = control_word(said.text)
+    word = control_wish(said.text)
     if word is not None and word in controls.BY_WORD:
         await controls.BY_WORD[word](desk, run.id, actor=said.actor, team=said.team)
         await notices.say(desk, said, run.id, word)

@@ -112,10 +112,10 @@ async def _standing(desk: Desk, post: Post, channel: str, *, since: float) -> st
 async def find(desk: Desk, post: Post, channel: str, *, thread_ts: str | None, run: Run) -> dict[str, str]:
     """Key → ts of those messages of this row that stand already, in the thread or, where that is gone, in the channel."""
     found: dict[str, str] = {}
-    async for message in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - CLOCKS_DIFFER_S:.6f}"):
-        key = desk.slack.own_key(message)
-        if key.partition("/")[0] == post.key and message["ts"] != post.ts:
-            found[key] = message["ts"]
+    async for each in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - CLOCKS_DIFFER_S:.6f}"):
+        key = desk.slack.own_key(each)
+        if key.partition("/")[0] == post.key and each["ts"] != post.ts:
+            found[key] = each["ts"]
     return found
 
 

@@ -25,6 +25,7 @@ from handlers import (
     cord,
     editing,
     errors,
+    freezing,
     home,
     intake,
     interjections,

@@ -8,9 +8,8 @@ from sqlalchemy import Connection
 
 from bot.core import policy
 from bot.core.drafts import Reply
-from bot.core.replies import sure
+from bot.core.replies import control_wish, sure
 from bot.core.run import Event, Hold, Run, RunStatus
-from bot.core.words import control_word
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.outcomes import Outcome, take
@@ -22,7 +21,7 @@ async def reply(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: s
 
     `control` and `withdraw` are left to the caller, who has the commands for them. A reply that was heard before is `known`.
     """
-    word = control_word(text)
+    word = control_wish(text)
     if word:
         return Outcome("status") if word == "status" else Outcome("control", {"word": word})
     said = Reply(ts=ts, actor=who.id, text=text)
@@ -46,7 +45,8 @@ def _hear(conn: Connection, deps: Deps, run: Run, said: Reply, who: policy.Membe
     if kind in (None, "change") and (no := _may_change(deps, run, who)):
         if kind == "change":
             raise Refused(no, run=run.id, did="change", words=said.text)
-        kind = "chatter"
+        replies.heard(conn, run.id, said, at=deps.now(), kind="not_understood")  # nobody need make out what would not count
+        return take(conn, deps, run, said, None, who=who)
     if kind == "change" and replies.waiting(conn, run.id):
         kind = None  # what was said before is still being made out, and replies are taken in their order
     if not replies.heard(conn, run.id, said, at=deps.now(), kind=kind):

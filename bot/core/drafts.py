@@ -85,6 +85,7 @@ class Rest(BaseModel):
 
     plan: Plan  # as it stands, or as the redirect that is still open has it
     fixed: tuple[StepId, ...] = ()
+    taken: tuple[StepId, ...] = ()  # every id that this run has ever used: a new step gets another
     statuses: dict[str, str] = {}  # step → StepStatus, for every step of the plan
     observations: dict[str, Any] = {}  # what the finished steps returned
     replies: tuple[Reply, ...] = ()  # to be followed now, in this order; the later one counts

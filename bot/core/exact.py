@@ -209,7 +209,7 @@ def checked(
     whole = followed(rest, rest.plan.model_copy(update={"steps": steps})).plan
     if not whole.steps:
         return (Fault(says="no step would be left", fix="press Cancel to drop the plan"),)
-    faults = [*_of_lost(steps, changed, rest), *validate(whole, catalogue, max_steps=MOST_STEPS)]
+    faults = [*_of_lost(steps, changed, rest), *validate(whole, catalogue, max_steps=MOST_STEPS, done=rest.fixed)]
     if not faults:
         return Applied(rest.plan.model_copy(update={"steps": steps}), says)
     steps_by_id = {step.id: step for step in whole.steps}

@@ -57,8 +57,11 @@ def used(entries: Iterable[Entry]) -> int:
 
 
 def fixed(plan: Plan, states: Mapping[StepId, StepStatus]) -> tuple[StepId, ...]:
-    """Steps that have started, or were settled: what comes next cannot change them."""
-    return tuple(step.id for step in plan.steps if states.get(step.id, StepStatus.PENDING) not in OPEN_TO_CHANGE)
+    """Steps that have started, or were settled: what comes next cannot change them. A failed one counts if something settled names it."""
+    settled = [step for step in plan.steps if states.get(step.id, StepStatus.PENDING) not in OPEN_TO_CHANGE]
+    needed = {name for step in settled for name in step.needs}
+    failed = {name for name in needed if states.get(name) is StepStatus.FAILED}
+    return tuple(step.id for step in plan.steps if step in settled or step.id in failed)
 
 
 def whole(standing: Plan, rest: Plan, states: Mapping[StepId, StepStatus], *, used_numbers: Collection[int]) -> Plan:

@@ -46,7 +46,7 @@ class Followed:
     @property
     def taken(self) -> frozenset[str]:
         """Ids that no new step may get: a step that was left out a moment ago does not come back as another."""
-        return frozenset(step.id for step in self.start.plan.steps)
+        return frozenset((*self.start.taken, *(step.id for step in self.start.plan.steps)))
 
 
 def follow(brief: Brief) -> Draft:

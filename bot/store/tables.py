@@ -7,7 +7,7 @@ rows of their own. `audit` and `heads` only grow: triggers made by the migration
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import Column, ForeignKeyConstraint, Index, Table, UniqueConstraint
+from sqlalchemy import Column, ForeignKeyConstraint, Index, Table, UniqueConstraint, text
 from sqlmodel import Field, SQLModel
 
 from bot.core.risk import Level
@@ -181,7 +181,7 @@ class PostRow(SQLModel, table=True):
         UniqueConstraint("key", name="posts_once"),
         one_of("state", ("wanted", "sending", "posted", "failed"), table="posts"),
         Index("posts_by_run", "run_id"),
-        Index("posts_by_state", "state", "card"),
+        Index("posts_open", "state", sqlite_where=text("done IS 0"), postgresql_where=text("done IS false")),
     )
 
     id: int | None = Field(default=None, primary_key=True)
@@ -197,6 +197,7 @@ class PostRow(SQLModel, table=True):
     error: str | None
     tries: int
     not_before: datetime | None = Field(sa_column=_time(nullable=True))
+    done: bool = False  # nothing changes it any more
 
 
 class ReplyRow(SQLModel, table=True):

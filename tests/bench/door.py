@@ -5,17 +5,12 @@ Beside it the same loop in plain asyncio, which stores nothing: the difference i
 
 import argparse
 import asyncio
-import os
-import statistics
 import tempfile
 import time
 from collections.abc import Awaitable, Callable
-from dataclasses import dataclass
 from datetime import UTC, datetime
 from pathlib import Path
 
-from rich.console import Console
-from rich.table import Table
 from sqlalchemy import Connection
 
 from bot.core.ids import StepId
@@ -23,48 +18,29 @@ from bot.core.run import Event
 from bot.core.snapshot import Observation
 from bot.store import door
 from bot.store.db import Database
+from tests.bench.figures import Figure, parser, percentile, report
 from tests.store.samples import running
 
 Pair = Callable[[str, str], Awaitable[None]]
 RESULT = Observation(value={"text": "x" * 400, "lines": 12}, says="12 lines", sha256="0" * 64, size=430)
 
 
-@dataclass(frozen=True)
-class Figures:
-    """One row of the table."""
-
-    name: str
-    p50_ms: float
-    p99_ms: float
-    per_s: float
-    cpu_ms: float  # of all threads, per step of the second part: says something on a busy machine too
-
-
 def main(argv: list[str]) -> None:
     """Measure and print."""
-    parser = argparse.ArgumentParser(prog="python -m tests.bench door", description=__doc__)
-    parser.add_argument("--runs", type=int, default=200, help="runs at once")
-    parser.add_argument("--steps", type=int, default=10, help="steps of each")
-    parser.add_argument("--alone", type=int, default=1000, help="steps of the run that has the store for itself")
-    parser.add_argument("--data", type=Path, default=None, help="folder for the database; default: a temporary one")
-    given = parser.parse_args(argv)
-    found = [asyncio.run(_plain(given))]
+    options = parser("door", __doc__)
+    options.add_argument("--runs", type=int, default=200, help="runs at once")
+    options.add_argument("--steps", type=int, default=10, help="steps of each")
+    options.add_argument("--alone", type=int, default=1000, help="steps of the run that has the store for itself")
+    options.add_argument("--data", type=Path, default=None, help="folder for the database; default: a temporary one")
+    given = options.parse_args(argv)
+    figures = asyncio.run(_plain(given))
     for synchronous in ("FULL", "NORMAL"):
         with tempfile.TemporaryDirectory(dir=given.data) as folder:
-            found.append(asyncio.run(_stored(given, f"sqlite:///{folder}/door.db", synchronous)))
-    _show(given, found)
+            figures += asyncio.run(_stored(given, f"sqlite:///{folder}/door.db", synchronous))
+    report(given, figures)
 
 
-def _show(given: argparse.Namespace, found: list[Figures]) -> None:
-    table = Table("", "one run: p50 ms", "p99 ms", f"{given.runs} runs x {given.steps}: steps/s", "CPU ms per step")
-    for row in found:
-        table.add_row(row.name, f"{row.p50_ms:.3f}", f"{row.p99_ms:.3f}", f"{row.per_s:,.0f}", f"{row.cpu_ms:.3f}")
-    console = Console(width=120)
-    console.print(table)
-    console.print(f"load of the last minute {os.getloadavg()[0]:.2f} on {os.cpu_count()} cores")
-
-
-async def _plain(given: argparse.Namespace) -> Figures:
+async def _plain(given: argparse.Namespace) -> list[Figure]:
     async def pair(_run: str, _step: str) -> None:
         await asyncio.sleep(0)
         await asyncio.sleep(0)
@@ -72,7 +48,7 @@ async def _plain(given: argparse.Namespace) -> Figures:
     return await _measure("plain asyncio, nothing stored", given, pair)
 
 
-async def _stored(given: argparse.Namespace, url: str, synchronous: str) -> Figures:
+async def _stored(given: argparse.Namespace, url: str, synchronous: str) -> list[Figure]:
     database = await Database.open(url, on_change=lambda _run: None, synchronous=synchronous)
     try:
         await database.write(lambda conn: running(conn, "R-ALONE", steps=_names(given.alone)))
@@ -83,7 +59,7 @@ async def _stored(given: argparse.Namespace, url: str, synchronous: str) -> Figu
         await database.close()
 
 
-async def _measure(name: str, given: argparse.Namespace, pair: Pair) -> Figures:
+async def _measure(name: str, given: argparse.Namespace, pair: Pair) -> list[Figure]:
     took = []
     for step in _names(given.alone):
         begun = time.perf_counter()
@@ -98,7 +74,12 @@ async def _measure(name: str, given: argparse.Namespace, pair: Pair) -> Figures:
     begun, cpu = time.perf_counter(), time.process_time()
     await asyncio.gather(*(chain(f"R-{n}") for n in range(given.runs)))
     per_s, cpu_ms = steps / (time.perf_counter() - begun), (time.process_time() - cpu) * 1000 / steps
-    return Figures(name, statistics.median(took), statistics.quantiles(took, n=100)[98], per_s, cpu_ms)
+    return [
+        Figure(f"{name}: one run, p50 of a step", percentile(took, 50), "ms"),
+        Figure("... p99", percentile(took, 99), "ms"),
+        Figure(f"... {given.runs} runs x {given.steps} steps", per_s, "steps/s"),
+        Figure("... processor time of a step", cpu_ms, "ms"),  # of all threads: says something on a busy machine too
+    ]
 
 
 async def _pair(database: Database, run: str, step: str) -> None:

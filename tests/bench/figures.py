@@ -28,8 +28,10 @@ class Figure:
     @property
     def reach(self) -> str:
         """The figure to reach, in words; empty if there is none."""
+        if self.at_most is not None and self.at_most == self.at_least:
+            return f"{self.at_most:,g} {self.unit}".strip()
         if self.at_most is not None:
-            return f"≤ {self.at_most:,g} {self.unit}".strip()
+            return f"≤ {self.at_most:,g} {self.unit}".strip() if self.at_most else "0"
         return f"≥ {self.at_least:,g} {self.unit}".strip() if self.at_least is not None else ""
 
     @property
@@ -53,12 +55,13 @@ def report(given: argparse.Namespace, figures: Sequence[Figure]) -> None:
     asked = {name: value for name, value in vars(given).items() if name not in ("name", "json", "load")}
     before, after = given.load, os.getloadavg()[0]
     if given.json:
-        print(json.dumps({"benchmark": given.name, "given": asked, **_machine(before, after), "figures": [_data(each) for each in figures]}))
+        said = {"benchmark": given.name, "given": asked, **_machine(before, after), "figures": [_data(each) for each in figures]}
+        print(json.dumps(said, default=str))
         return
     table = Table("", "measured", "to reach", "")
     for each in figures:
-        said = {None: "", True: "yes", False: "no"}[each.reached]
-        table.add_row(each.says, f"{_short(each.measured)} {each.unit}".strip(), each.reach, said)
+        verdict = {None: "", True: "yes", False: "no"}[each.reached]
+        table.add_row(each.says, f"{_short(each.measured)} {each.unit}".strip(), each.reach, verdict)
     console = Console(width=120)
     console.print(table)
     console.print(" ".join(f"{name}={value}" for name, value in asked.items()))

@@ -1,7 +1,7 @@
 """The process is killed with SIGKILL while many runs are open; another one starts on what is stored.
 
-Of the runs, a fifth each has a read in flight, has an effect in flight, stands for a person, waits in line, and waits in review. Measured is
-the time from the start of the new process's supervisor until each is where it belongs: reads at work again, effects in doubt, the line
+Of the runs, a fifth each has a read in flight, has an effect in flight, stands for a person, waits in line, and waits in review. Measured
+is the time from the start of the new process's supervisor until each is where it belongs: reads at work again, effects in doubt, the line
 moved up into the places that this frees, the others as they were. No effect may be called again.
 """
 

@@ -55,7 +55,8 @@ class Unasked:
 async def opened(folder: Path, entries: list[Entry], *, step_s: float = 0, **settings: Any) -> AsyncIterator[Deps]:
     """Deps on the folder's database. `entries` grows by one at each call of a tool; `bench.nothing` takes `step_s` seconds."""
     bell = Bell()
-    given = Settings.model_validate({"PULLCORD_DATABASE_URL": database_url(folder), "PULLCORD_POOL": 1000, "PULLCORD_STEPS": 1000, **settings})
+    url = f"sqlite:///{folder / 'bench.db'}"
+    given = Settings.model_validate({"PULLCORD_DATABASE_URL": url, "PULLCORD_POOL": 1000, "PULLCORD_STEPS": 1000, **settings})
     tools = Registry([])
     _add_tools(tools, entries, step_s)
     deps = Deps(
@@ -77,11 +78,6 @@ async def opened(folder: Path, entries: list[Entry], *, step_s: float = 0, **set
         await deps.tasks.close()
         await deps.tools.close()
         await deps.store.close()
-
-
-def database_url(folder: Path) -> str:
-    """The database of that folder."""
-    return f"sqlite:///{folder / 'bench.db'}"
 
 
 def _add_tools(tools: Registry, entries: list[Entry], step_s: float) -> None:

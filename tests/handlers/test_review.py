@@ -180,8 +180,8 @@ async def test_a_button_that_this_version_does_not_know_is_answered_and_not_swal
             "elements": [
                 {
                     "type": "button",
-                    "action_id": "run.change_rest",
-                    "text": {"type": "plain_text", "text": "Change the rest"},
+                    "action_id": "run.plan_again",
+                    "text": {"type": "plain_text", "text": "Plan again"},
                     "value": "R-7K2QX",
                 }
             ],
@@ -189,9 +189,9 @@ async def test_a_button_that_this_version_does_not_know_is_answered_and_not_swal
     ]
     await hall.slack.client.chat_postMessage(channel="C0OPS", text="an older card", blocks=blocks)
     requester = hall.person("requester")
-    card = await requester.card("#ops", "Change the rest")
+    card = await requester.card("#ops", "Plan again")
 
-    answer = await requester.press("Change the rest", card, "#ops")
+    answer = await requester.press("Plan again", card, "#ops")
 
     assert answer["acked"]
     await requester.told("cannot do that yet")

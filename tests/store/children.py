@@ -6,11 +6,22 @@ Each opens the database, prints `ready`, waits for a line on standard input, doe
 import asyncio
 import sys
 from datetime import UTC, datetime
+from types import SimpleNamespace
+from typing import Any
 
-from bot.core.ids import StepId
-from bot.core.run import Event, NotAllowed
+from bot.commands import controls, freezing, review
+from bot.core import policy
+from bot.core.ids import Digest, StepId
+from bot.core.policy import Member
+from bot.core.run import Event, NotAllowed, RunStatus
+from bot.errors import Refused
 from bot.store import door, runs
 from bot.store.db import Database
+from tests.store.samples import NOW
+
+ADMIN = Member(id="U_ADMIN", is_admin=True)
+REQUESTER = Member(id="U_REQ")
+TOOLS = SimpleNamespace(digests=lambda: {"files.read": Digest("d")})  # as in tests.store.samples
 
 
 def now() -> datetime:
@@ -61,6 +72,77 @@ async def start_until_braked(db: Database, name: str, *steps: str) -> None:
         say(step)
 
 
+def parts(db: Database) -> Any:
+    """As much of Deps as the commands here look at."""
+    rules = policy.parse('profile: team\napprovers: ["@ops-leads"]\n', source="policy.yml")
+    return SimpleNamespace(store=db, policy=rules, tools=TOOLS, now=now, audit_place="")
+
+
+async def click(db: Database, name: str, first: str, last: str) -> None:
+    """Approve one card as so many people at the same moment; says what each of them is told."""
+
+    async def one(n: int) -> None:
+        who = Member(id=f"U_{n}", listed=frozenset({"@ops-leads"}))
+        try:
+            await review.approve(parts(db), name, 1, who=who, received_at=NOW)
+        except Refused as refused:
+            say(f"U_{n} {refused.kind}")
+        else:
+            say(f"U_{n} approved")
+
+    await asyncio.gather(*(one(n) for n in range(int(first), int(last))))
+
+
+async def drive(db: Database, *names: str) -> None:
+    """Start a step in each run over and over, as the dispatcher does, and again after each brake, until they are stopped."""
+
+    def move(name: str, event: Event, step: str | None = None) -> Any:
+        change = door.StepChange(id=StepId(step)) if step else None
+        return db.write(lambda conn: door.change(conn, name, event, actor="pullcord", at=now(), step=change))
+
+    async def goes_on(name: str) -> bool:
+        """After a refused start: what the dispatcher does then, until somebody lets go. False once the run has ended."""
+        while (status := (await db.read(lambda conn: runs.get(conn, name))).status) is not RunStatus.RUNNING:
+            due = {RunStatus.PAUSING: Event.SETTLED, RunStatus.STOPPING: Event.SETTLED, RunStatus.QUEUED: Event.STARTED}.get(status)
+            try:
+                if due is not None:
+                    await move(name, due)
+            except (NotAllowed, door.Frozen):  # somebody was faster again
+                continue
+            if status is RunStatus.STOPPED:
+                return False
+            await asyncio.sleep(0.001)  # who lets go needs the lock that we would hold
+        return True
+
+    async def one(name: str) -> int:
+        begun = 0
+        while True:
+            try:
+                await move(name, Event.STEP_STARTED, "one")
+            except NotAllowed:
+                if not await goes_on(name):
+                    return begun
+            else:
+                begun += 1
+                await move(name, Event.STEP_REQUEUED, "one")
+
+    say(f"started {sum(await asyncio.gather(*(one(name) for name in names)))}")
+
+
+async def brake(db: Database, rounds: str, *names: str) -> None:
+    """Pause all runs and let them go again, round after round, in every fourth by a freeze; in the end stop them."""
+    deps = parts(db)
+    for n in range(int(rounds)):
+        if n % 4 == 3:
+            await freezing.freeze(deps, who=ADMIN, why="drill")
+            await freezing.thaw(deps, who=ADMIN)
+        else:
+            await asyncio.gather(*(controls.pause(deps, name, who=REQUESTER) for name in names))
+            await asyncio.gather(*(controls.resume(deps, name, who=REQUESTER) for name in names))
+    await asyncio.gather(*(controls.stop(deps, name, who=REQUESTER) for name in names))
+    say("stopped")
+
+
 async def scribble(db: Database, name: str) -> None:
     """Put entry after entry on record, twenty at a time, and say each number once it is acknowledged; until somebody kills us."""
 
@@ -75,12 +157,23 @@ async def scribble(db: Database, name: str) -> None:
 
 
 async def main(verb: str, url: str, *arguments: str) -> None:
-    db = await Database.open(url)
+    db = await Database.open(url, synchronous="OFF" if verb in RACERS else "FULL")
     say("ready")
     sys.stdin.readline()
-    await {"approve": approve, "work": work, "start": start_until_braked, "scribble": scribble}[verb](db, *arguments)
+    await VERBS[verb](db, *arguments)
     await db.close()
 
+
+RACERS = ("brake", "drive")  # these are about who is first, not about power cuts
+VERBS: dict[str, Any] = {
+    "approve": approve,
+    "brake": brake,
+    "click": click,
+    "drive": drive,
+    "scribble": scribble,
+    "start": start_until_braked,
+    "work": work,
+}
 
 if __name__ == "__main__":
     asyncio.run(main(*sys.argv[1:]))

@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 from bot.core.run import Event, NotAllowed, RunStatus
+from bot.core.snapshot import Entry
 from bot.store import audit, door, runs
 from bot.store.db import Database
 from tests.store.samples import NOW, in_review, later, opened, running
@@ -31,7 +32,7 @@ class Child:
 
     def rest(self) -> list[str]:
         """What it said, once it has ended; it must have ended well."""
-        said, faults = self.process.communicate(timeout=60)
+        said, faults = self.process.communicate(timeout=110)
         assert self.process.returncode == 0, faults
         return said.splitlines()
 
@@ -144,6 +145,70 @@ async def test_no_step_is_started_after_a_pause_was_recorded_by_another_process(
     events = [entry.event for entry in await db.read(lambda conn: audit.entries(conn, RUN))]
     assert events[-1] == "pause_asked"
     assert events.count("step_started") == len(said)
+
+
+BRAKES = frozenset({Event.PAUSE_ASKED, Event.STOP_ASKED, Event.FROZEN})
+LETTING_GO = frozenset({Event.RESUMED, Event.THAWED})
+
+
+async def test_in_thousands_of_races_no_step_starts_after_the_brake_was_recorded(db: Database, start: Start) -> None:
+    """P4: two processes on one database, one that starts steps, one that pauses, freezes, lets go and stops."""
+    names = [f"R-{n:02}" for n in range(24)]
+    for name in names:
+        await db.write(lambda conn, name=name: running(conn, name))
+    drives, brakes = start("drive", *names), start("brake", "100", *names)
+
+    go(drives, brakes)
+    stopped, started = [await asyncio.to_thread(child.rest) for child in (brakes, drives)]
+
+    found = [braked_starts(await db.read(lambda conn, name=name: audit.entries(conn, name))) for name in names]
+    races, late = sum(brakes for brakes, _ in found), sum(starts for _, starts in found)
+    record = [entry for entry in await db.read(lambda conn: list(audit.export(conn)))]
+    print(f"{races} brakes against {started[0].removeprefix('started ')} starts; {late} steps started after the brake was recorded")
+    assert stopped == ["stopped"]
+    assert races == 24 * 101
+    assert late == 0
+    assert starts_while_frozen(record) == 0
+    assert await db.read(audit.verify) == []
+
+
+def braked_starts(entries: list[Entry]) -> tuple[int, int]:
+    """How often the cord was pulled in a run that went on, and how many steps started while it was."""
+    braked, brakes, late = False, 0, 0
+    for entry in entries:
+        if entry.event in BRAKES:
+            braked, brakes = True, brakes + 1
+        elif entry.event in LETTING_GO:
+            braked = False
+        elif entry.event == Event.STEP_STARTED:
+            late += braked
+    return brakes, late
+
+
+def starts_while_frozen(record: list[Entry]) -> int:
+    """How many steps started, in any run, between a freeze and its end; `record` is in the order in which it was written."""
+    frozen, late = False, 0
+    for entry in record:
+        if entry.run == audit.UNKNOWN and entry.event in (Event.FROZEN, Event.THAWED):
+            frozen = entry.event == Event.FROZEN
+        elif entry.event == Event.STEP_STARTED:
+            late += frozen
+    return late
+
+
+async def test_fifty_clicks_on_one_card_from_two_processes_are_one_approval_and_49_refusals(db: Database, start: Start) -> None:
+    """C003: each of the others is told that somebody was faster."""
+    await db.write(in_review)
+    children = [start("click", RUN, first, last) for first, last in (("0", "25"), ("25", "50"))]
+
+    go(*children)
+    said = [line.split() for child in children for line in await asyncio.to_thread(child.rest)]
+
+    assert sorted(told for _, told in said) == ["approved", *["late_approved"] * 49]
+    seen = await db.read(lambda conn: runs.snapshot(conn, RUN, entries=True))
+    assert seen.run.status is RunStatus.QUEUED
+    assert [yes.actor for yes in seen.approvals] == [who for who, told in said if told == "approved"]
+    assert [entry.event for entry in seen.entries] == ["opened", "planned", "approved"]
 
 
 async def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(url: str, start: Start) -> None:
