@@ -9,6 +9,7 @@ the end of a process, and is run again only if that is harmless; otherwise it is
 import asyncio
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -22,7 +23,7 @@ from bot.core.readiness import Next, Scene, decide
 from bot.core.rest import refused_calls
 from bot.core.reuse import brought, completed, done_before
 from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus, advance_step
-from bot.core.snapshot import NewPost, Snapshot
+from bot.core.snapshot import NewPost, Snapshot, StepState
 from bot.deps import Deps
 from bot.errors import Unavailable
 from bot.store import door
@@ -72,6 +73,7 @@ class Segment:
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
         self.refused = refused_calls(snapshot.entries)
         self.completed, self.brought = completed(snapshot), brought(snapshot)
+        self.finished: dict[StepId, datetime] = {s.id: s.finished_at for s in snapshot.steps if s.finished_at}
         self.cut: set[str] = {s.id for s in snapshot.steps if s.observation and s.observation.cut}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
         self.cancelled: set[asyncio.Task[Ended]] = set()
@@ -197,11 +199,16 @@ class Segment:
         """Start the step; where this run has done the same before, and what it read is as it was, its result stands in (P5)."""
         fingerprint = step_fingerprint(step.tool, args, self.approved_tools.get(step.tool, ""))
         done = done_before(self.completed, fingerprint, revision=self.brought.get(step.id, 0))
-        if done and done.observation and await still_fresh(self.deps, self.run.id, step, args, done.observation):
-            kept = door.StepChange(id=step.id, args=args, finished_at=self.deps.now(), observation=done.observation)
+        if done and done.observation and self._nothing_since(done, step) and await still_fresh(self.deps, self.run.id, step, args, done.observation):
+            kept = door.StepChange(id=step.id, args=args, finished_at=done.finished_at, observation=done.observation)
             return Change(Event.STEP_KEPT, {"kept_from": done.id}, kept)
         change = door.StepChange(id=step.id, attempt=self.attempts[step.id] + 1, args=args, started_at=self.deps.now())
         return Change(Event.STEP_STARTED, step=change)
+
+    def _nothing_since(self, done: StepState, step: Step) -> bool:
+        """Has nothing that the step waits for ended after the work that would stand in for it? Else that work came too early."""
+        last = done.finished_at
+        return last is not None and all(name in self.finished and self.finished[name] <= last for name in step.needs)
 
     def _ended(self, outcome: Ended) -> Change:
         """How a step ended, as a move. The brake never refuses this: what has happened is recorded."""
@@ -280,6 +287,7 @@ class Segment:
             return
         step = self.plan.step(change.step.id)
         self.states[step.id] = advance_step(self.states[step.id], change.event)
+        self.finished |= {step.id: change.step.finished_at} if change.step.finished_at else {}
         if change.event is Event.STEP_STARTED and isinstance(change.step.args, dict):
             self._go(step, change.step.args)
         elif (observation := change.step.observation) is not None:

@@ -66,6 +66,12 @@ async def test_a_read_whose_source_has_changed_runs_again(supervised: Deps, tmp_
     assert again.observation.value["text"] == "second, and longer"
 
 
+async def test_a_read_that_waits_for_a_later_change_runs_again_whatever_its_tool_can_tell(supervised: Deps, tmp_path: Path) -> None:
+    run = await at_the_breakpoint(supervised, tmp_path, "n: test.look name=n\nc: test.change name=c after=n\nb: test.change name=b after=c !break")
+    await redirected(supervised, run, "add again: test.look name=n after=c")
+    assert (await runs.snapshot(supervised, run.id)).state("again").attempt == 1
+
+
 async def test_p6_the_same_effect_again_is_taken_as_done(supervised: Deps, tmp_path: Path, lines: Lines) -> None:
     run = await at_the_breakpoint(supervised, tmp_path)
     await redirected(supervised, run, "add again: test.change name=c")
