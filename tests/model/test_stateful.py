@@ -12,13 +12,13 @@ from collections.abc import Coroutine
 from pathlib import Path
 from typing import Any
 
+from hypothesis import Phase, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, invariant, precondition, rule, run_state_machine_as_test
 from pydantic import BaseModel, ConfigDict
 
 from bot import runs
 from bot.commands import confirming, controls, editing, freezing, intake, redirecting, review
-from bot.core.ids import StepId
 from bot.core.run import FINAL, Hold, Redirect, Run, RunStatus, StepStatus
 from bot.core.snapshot import Snapshot
 from bot.deps import Deps
@@ -27,7 +27,6 @@ from bot.store import audit
 from bot.store.migrations import upgrade
 from bot.supervisor import Supervisor
 from bot.tools.registry import Tool, ToolContext, tool
-from hypothesis import settings
 from tests.doubles.clock import Clock
 from tests.doubles.parts import APPROVER, MEMBER, REQUESTER, close_parts, open_parts
 from tests.doubles.waiting import eventually
@@ -269,8 +268,9 @@ class Cord(RuleBasedStateMachine):
     @invariant()
     def every_promise_holds(self) -> None:
         for name in self.runs:
+            calls = dict(self.outside.calls)  # first: what is called meanwhile is on record by then
             seen: Snapshot = self.loop.run_until_complete(runs.snapshot(self.deps, name, entries=True))
-            assert broken_promises(seen, self.deps.tools.catalogue, dict(self.outside.calls)) == []
+            assert broken_promises(seen, self.deps.tools.catalogue, calls) == []
             assert _fits_together(seen.run)
         assert not self.supervisor.faults, "an activity broke"
 
@@ -304,4 +304,4 @@ def blank() -> Path:
 
 def test_no_order_of_events_breaks_a_promise_C017_C020_C052() -> None:
     """P1–P6 with a model of the world, over random sequences of events, with processes that die."""
-    run_state_machine_as_test(Cord, settings=settings(max_examples=20, stateful_step_count=25, deadline=None))
+    run_state_machine_as_test(Cord, settings=settings(max_examples=20, stateful_step_count=25, deadline=None, phases=(Phase.generate,)))
