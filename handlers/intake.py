@@ -80,6 +80,7 @@ async def on_ask_again(desk: Desk, press: Press) -> None:
         thread_ts=run.thread_ts,
         source_ts=None,
         event_key=f"{run.team}:again:{run.id}",
+        follows=run.id,
     )
     if again is None:
         raise Refused("asked_again", run=run.id)

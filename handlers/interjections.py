@@ -7,8 +7,8 @@ counts once (C016). Whatever a person says in a live run's thread has a visible 
 
 from bot import runs
 from bot.commands import intake, interjections, redirecting
-from bot.core.run import Run
 from bot.core.replies import control_wish
+from bot.core.run import Run
 from bot.errors import Refused
 from handlers import controls, notices
 from handlers import intake as asking

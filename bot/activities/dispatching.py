@@ -197,13 +197,19 @@ class Segment:
 
     async def _start(self, step: Step, args: dict[str, Any]) -> Change:
         """Start the step; where this run has done the same before, and what it read is as it was, its result stands in (P5)."""
-        fingerprint = step_fingerprint(step.tool, args, self.approved_tools.get(step.tool, ""))
-        done = done_before(self.completed, fingerprint, revision=self.brought.get(step.id, 0))
-        if done and done.observation and self._nothing_since(done, step) and await still_fresh(self.deps, self.run.id, step, args, done.observation):
+        done = await self._done_before(step, args)
+        if done is not None:
             kept = door.StepChange(id=step.id, args=args, finished_at=done.finished_at, observation=done.observation)
             return Change(Event.STEP_KEPT, {"kept_from": done.id}, kept)
         change = door.StepChange(id=step.id, attempt=self.attempts[step.id] + 1, args=args, started_at=self.deps.now())
         return Change(Event.STEP_STARTED, step=change)
+
+    async def _done_before(self, step: Step, args: dict[str, Any]) -> StepState | None:
+        fingerprint = step_fingerprint(step.tool, args, self.approved_tools.get(step.tool, ""))
+        done = done_before(self.completed, fingerprint, revision=self.brought.get(step.id, 0))
+        if done is None or done.observation is None or not self._nothing_since(done, step):
+            return None
+        return done if await still_fresh(self.deps, self.run.id, step, args, done.observation) else None
 
     def _nothing_since(self, done: StepState, step: Step) -> bool:
         """Has nothing that the step waits for ended after the work that would stand in for it? Else that work came too early."""

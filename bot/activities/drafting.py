@@ -33,7 +33,7 @@ async def draft(deps: Deps, run_id: str) -> None:
         return
     mine = attempts_since(snapshot, Event.CHANGES_ASKED)
     done = sum(attempt.question is None for attempt in mine)
-    brief = _brief(deps, snapshot)
+    brief = await _brief(deps, snapshot)
     earlier = tuple(as_draft(attempt) for attempt in mine)
     most = max(deps.policy.limits.rounds, done + 1)  # a limit that was lowered meanwhile still leaves the round that ends it
     for number in range(done + 1, most + 1):
@@ -45,15 +45,26 @@ async def draft(deps: Deps, run_id: str) -> None:
         earlier = (*earlier, reply)
 
 
-def _brief(deps: Deps, snapshot: Snapshot) -> Brief:
+async def _brief(deps: Deps, snapshot: Snapshot) -> Brief:
+    """What the planner is told; of the run that this one follows, what it found and what people said no to."""
+    follows = snapshot.entries[0].data.get("follows") if snapshot.entries else None
+    earlier = await runs.snapshot(deps, follows, entries=True) if follows else None
     return Brief(
         ask=snapshot.run.ask,
         catalogue=deps.tools.catalogue,
+        refusals=_refusals(earlier) if earlier else (),
         answers=said(snapshot, Event.QUESTION_ANSWERED, "answer"),
         now=deps.now().isoformat(timespec="minutes"),
+        before=earlier.answer.text if earlier and earlier.answer else "",
         current=snapshot.plan,
         changes=said(snapshot, Event.CHANGES_ASKED, "words"),
     )
+
+
+def _refusals(earlier: Snapshot) -> tuple[str, ...]:
+    """Why its plan was cancelled, and which of its calls were refused."""
+    cancelled = [reason for reason in said(earlier, Event.CANCELLED, "reason") if reason]
+    return (*cancelled, *(call.says() for call in rest.refused_calls(earlier.entries)))
 
 
 def _as_whole_plan(deps: Deps, snapshot: Snapshot, reply: Draft) -> Draft:

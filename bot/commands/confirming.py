@@ -50,7 +50,10 @@ async def confirm(
         filled = _filling(conn, run_id, step)
         if not filled.startswith(digest8):
             raise Refused("confirm_void", run=run_id, step=step)
-        level = runs.revision(conn, run_id, run.revision)[1][step].level
+        plan, grades, tools = runs.revision(conn, run_id, run.revision)
+        level, tool = grades[step].level, plan.step(step).tool
+        if deps.tools.digests().get(tool) != tools.get(tool):
+            raise Refused("tool_changed", run=run_id, step=step, tools=[tool], revision=run.revision, did="confirm")
         given = [a for a in runs.approvals(conn, run_id) if a.kind == "confirm" and a.digest == filled]
         already = {approval.actor for approval in given}
         if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already):

@@ -13,7 +13,8 @@ from bot.core import policy, rest
 from bot.core.comparison import changes, compare
 from bot.core.drafts import Fault
 from bot.core.ids import StepId
-from bot.core.plan import Plan, fingerprint, numbered
+from bot.core.plan import Plan, Step, fingerprint, numbered
+from bot.core.references import find
 from bot.core.risk import Grade, Level
 from bot.core.run import Event, Hold, Run, RunStatus, StepStatus
 from bot.core.snapshot import Revision, Snapshot
@@ -138,13 +139,36 @@ async def change_arguments(deps: Deps, run_id: str, step: str, *, digest8: str, 
         _must_wait_for_these(conn, deps, run, step, digest8, who)
         stands = standing(conn, run)
         planned = stands.plan.step(step)
-        changed = planned.model_copy(update={"args": args, "depends_on": planned.needs})
+        wanted = _as_planned(planned, _filled(conn, run_id, step), args)
+        changed = planned.model_copy(update={"args": wanted, "depends_on": planned.needs})
         if not changes(planned, changed):
             raise Refused("nothing_changed", run=run_id, did="change")
         plan = stands.plan.model_copy(update={"steps": tuple(changed if one.id == step else one for one in stands.plan.steps)})
         return _save(conn, deps, run, stands, plan, who, sure=_asks_again(deps, stands, plan, step))
 
     return await deps.store.write(work)
+
+
+def _filled(conn: Connection, run_id: str, step: str) -> dict[str, Any]:
+    """The values with which the step waits."""
+    return next((state.args for state in runs.steps(conn, run_id) if state.id == step), None) or {}
+
+
+def _as_planned(planned: Step, filled: dict[str, Any], args: dict[str, Any]) -> dict[str, Any]:
+    """Values that stayed as they were filled in keep their references; the others are literal. Raises `InvalidPlan`.
+
+    A literal value with `{{…}}` in it would be filled in once more, and what a step returned could name another step (P7).
+    """
+    wanted = {name: planned.args[name] if name in planned.args and filled.get(name) == value else value for name, value in args.items()}
+    late = [name for name, value in wanted.items() if value != planned.args.get(name) and find(value)]
+    if late:
+        raise InvalidPlan(
+            tuple(Fault(step=planned.id, field=f"args.{name}", says="{{…}} would be filled in anew", fix=NO_BRACES) for name in late)
+        )
+    return wanted
+
+
+NO_BRACES = "write the value itself, without double braces"
 
 
 def _asks_again(deps: Deps, stands: Revision, plan: Plan, step: str) -> bool:

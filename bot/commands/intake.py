@@ -28,10 +28,12 @@ async def open_run(
     thread_ts: str | None,
     source_ts: str | None,
     event_key: str | None,
+    follows: str | None = None,
 ) -> Run | None:
     """A new run in *planning*, its run card in the outbox; None if `event_key` opened one before.
 
-    Without `thread_ts` the run card becomes a root message of its own. Raises `Refused` for an empty ask or one who may not ask.
+    Without `thread_ts` the run card becomes a root message of its own. `follows`: the run that is asked again; the planner is told what it
+    found and what people said no to. Raises `Refused` for an empty ask or one who may not ask, and while everything is frozen.
     """
     text = ask.strip()
     if not text:
@@ -56,14 +58,16 @@ async def open_run(
     )
     while True:
         try:
-            return await deps.store.write(partial(_open, run=run, event_key=event_key))
+            return await deps.store.write(partial(_open, run=run, event_key=event_key, follows=follows))
         except door.IdTaken:
             run = run.model_copy(update={"id": new_run_id(6)})
 
 
-def _open(conn: Connection, *, run: Run, event_key: str | None) -> Run | None:
+def _open(conn: Connection, *, run: Run, event_key: str | None, follows: str | None) -> Run | None:
     card = NewPost(run=run.id, card="run", key=f"{run.id}:run", channel=run.channel, in_thread=run.thread_ts is not None)
-    return door.open_run(conn, run, actor=run.requester, at=run.created_at, data={"ask": run.ask}, event_key=event_key, tell=[card])
+    return door.open_run(
+        conn, run, actor=run.requester, at=run.created_at, data={"ask": run.ask, "follows": follows}, event_key=event_key, tell=[card]
+    )
 
 
 async def forget(deps: Deps, *, channel: str, source_ts: str, actor: str) -> Run | None:

@@ -103,6 +103,7 @@ class Brief(BaseModel):
     answers: tuple[str, ...] = ()  # what the requester answered to questions
     earlier: tuple[Draft, ...] = ()  # earlier rounds of this run; their faults are to be mended
     now: str = ""  # ISO time, for "today"
+    before: str = ""  # what the run found that this ask follows: its answer
     current: Plan | None = None  # the plan under review, if another revision of it is wanted
     changes: tuple[str, ...] = ()  # ... and what the reviewers asked to be different, oldest first
     rest: Rest | None = None  # the run is live: plan only its rest

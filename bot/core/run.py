@@ -217,8 +217,8 @@ WHILE_REDIRECT: Mapping[Event, frozenset[Redirect]] = {
     E.WITHDRAWN: frozenset(Redirect),
 }
 
-# Holds that nothing in the run's own state would bring back: only their own letting-go ends them, and a redirect that ends meanwhile leaves
-# the run where it stands. Every other hold follows from the steps, and the dispatcher finds it anew: a Pause or a redirect may take its place.
+# Nothing in the run's own state would bring these back: only their own letting-go ends them, and a redirect that ends meanwhile leaves the
+# run where it stands. Every other hold follows from the steps, and the dispatcher finds it anew: a Pause or a redirect may take its place.
 STANDS_BY_ITSELF = frozenset({H.PERSON, H.FREEZE, H.SHUTDOWN})
 # A brake that is pulled over one of these changes nothing.
 _NEEDLESS: Mapping[Event, frozenset[Hold]] = {

@@ -109,6 +109,11 @@ def _told(brief: Brief, marker: str) -> str:
     parts += [f"It is {brief.now}."] if brief.now else []
     parts += [fence.wrap(answer, label="an answer of the requester to your question", marker=marker) for answer in brief.answers]
     parts += [fence.wrap(reason, label="why people refused an earlier plan or call", marker=marker) for reason in brief.refusals]
+    parts += (
+        [fence.wrap(cut(brief.before, RAW_SHOWN), label="the answer of the run that this ask follows", marker=marker)]
+        if brief.before
+        else []
+    )
     parts += revising.told(brief, marker)
     for number, draft in enumerate(brief.earlier, start=1):
         parts += _earlier(number, draft, marker)

@@ -209,7 +209,10 @@ def shutdown(scene: Scene) -> Card:
     """Pullcord itself restarts. Nothing can be pressed, since nobody is there to hear it."""
     entry = record.last(scene.snapshot, Event.HELD)
     when = f", {date(entry.at, now=scene.now)}" if entry and entry.data.get("reason") == Hold.SHUTDOWN else ""
-    says = f"Pullcord is being restarted{when}. Finished steps are stored; nothing runs until it is back. The buttons come back with it."
+    left = len(step_lines.running_steps(scene))
+    ends = f" {count(left, 'step')} still {'runs and has' if left == 1 else 'run and have'} a few seconds to end." if left else ""
+    stored = "Finished steps are stored; nothing starts until it is back. The buttons come back with it."
+    says = f"Pullcord is being restarted{when}.{ends} {stored}"
     return card(
         scene,
         f"{words.STANDS} Restarting · goes on by itself",

@@ -111,6 +111,8 @@ def running(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
 
 def pausing(scene: Scene) -> Card:
     """No step starts; what runs finishes. Why it stands decides what can be taken back."""
+    if scene.run.reason is Hold.SHUTDOWN:
+        return held_card.shutdown(scene)
     left = len(step_lines.running_steps(scene))
     state = f"{count(left, 'step')} still {'runs' if left == 1 else 'run'}" if left else "nothing runs any more"
     by_person = scene.run.reason is Hold.PERSON

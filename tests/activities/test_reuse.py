@@ -67,7 +67,9 @@ async def test_a_read_whose_source_has_changed_runs_again(supervised: Deps, tmp_
 
 
 async def test_a_read_that_waits_for_a_later_change_runs_again_whatever_its_tool_can_tell(supervised: Deps, tmp_path: Path) -> None:
-    run = await at_the_breakpoint(supervised, tmp_path, "n: test.look name=n\nc: test.change name=c after=n\nb: test.change name=b after=c !break")
+    run = await at_the_breakpoint(
+        supervised, tmp_path, "n: test.look name=n\nc: test.change name=c after=n\nb: test.change name=b after=c !break"
+    )
     await redirected(supervised, run, "add again: test.look name=n after=c")
     assert (await runs.snapshot(supervised, run.id)).state("again").attempt == 1
 

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from bot import runs
-from bot.commands import confirming, controls, intake, review
+from bot.commands import confirming, intake, review
 from bot.core.completeness import LONGEST_ARGUMENT, LONGEST_MESSAGE, LONGEST_PLAN, MOST_LINES, fits_card
 from bot.core.run import RunStatus
 from bot.core.snapshot import Snapshot

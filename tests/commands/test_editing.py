@@ -199,6 +199,12 @@ async def test_change_arguments_asks_again_with_the_new_values_and_the_old_yes_i
     assert lines("destroy") == ["other"]
 
 
+async def test_p7_a_value_that_looks_like_a_reference_is_never_filled_in_by_way_of_a_form(supervised: Deps) -> None:
+    run, filling = await confirming_run(supervised, "d: test.destroy name=d")
+    with pytest.raises(editing.InvalidPlan, match="braces"):
+        await editing.change_arguments(supervised, run.id, "d", digest8=filling, args={"name": "{{d.name}}"}, who=APPROVER)
+
+
 async def test_change_arguments_that_do_not_fit_the_tool_are_refused_and_the_step_still_waits(supervised: Deps) -> None:
     run, filling = await confirming_run(supervised, "d: test.destroy name=d")
     with pytest.raises(editing.InvalidPlan):

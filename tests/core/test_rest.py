@@ -49,7 +49,9 @@ def test_a_step_that_has_run_cannot_mean_something_else() -> None:
 
 
 def test_the_open_redirect_is_what_was_said_since_the_last_one_ended() -> None:
-    found = rest.opened([said("1", "1"), entry(Event.REDIRECTED), said("2", "2"), entry(Event.REDIRECT_PLANNED, proposed=3), said("3", "3")])
+    found = rest.opened(
+        [said("1", "1"), entry(Event.REDIRECTED), said("2", "2"), entry(Event.REDIRECT_PLANNED, proposed=3), said("3", "3")]
+    )
     assert ([reply.text for reply in found.replies], found.since, found.proposed) == (["2", "3"], 1, 3)
     assert rest.opened([said("1", "1"), entry(Event.WITHDRAWN)]) == rest.Opened()
 
@@ -82,7 +84,9 @@ def test_c021_a_refused_call_is_known_again_as_planned_and_as_filled_in_whatever
     assert rest.refused_again(plan, refused, states(t=P.SKIPPED)) == []
 
 
-@given(st.dictionaries(st.sampled_from(["a", "b", "c"]), st.sampled_from(list(StepStatus))), st.lists(st.sampled_from("abcde"), unique=True))
+@given(
+    st.dictionaries(st.sampled_from(["a", "b", "c"]), st.sampled_from(list(StepStatus))), st.lists(st.sampled_from("abcde"), unique=True)
+)
 def test_p5_whatever_is_drafted_the_fixed_steps_stay_as_they_were(now: dict[str, StepStatus], names: list[str]) -> None:
     known = {StepId(name): status for name, status in now.items()}
     drafted = Plan.model_validate({"goal": "g", "steps": [{"id": name, "tool": "files.read", "args": {"path": "new"}} for name in names]})

@@ -8,23 +8,36 @@
     member is shown "not cancelled"                     a modal with these words
     requester sees "Report"                             waits for words in the channel or its threads
     member is told "not approved"                       waits for one more private answer with these words
+    member is shown nothing                             ... and no modal is open
+    approver picks remove beside brief                  the menu beside a step: change, break, up, down, remove
+    approver presses As text in the form                a button of the modal on top
+    approver sends                                      the modal on top; indented lines `field=value` below are entered first
+    approver sends in vain                              the same, and what is wrong stands at the fields
+    approver closes the form
+    approver pauses before 2                            the menu *Pause before…* of a card
+    requester changes "skip a" to "skip b"              a message of theirs; also: requester deletes "skip a"
     wait succeeded                                      the newest run has that status
+    wait paused for confirm                             ... and stands for that; also: `for redirect review`
     look: while it waits                                the channel as it stands now goes into the transcript
-    clock +31m · restart · a opens · f is mended · wait for gate a
+    clock +31m · restart · shut down · start again · a opens · f is mended · wait for gate a
+    at once:                                            the indented lines below, all at the same time
 
 Lines that begin with `policy:` or `setting NAME=VALUE` come first. `#` begins a comment.
 """
 
+import asyncio
 import re
 from collections.abc import Awaitable, Callable
 from typing import Any
 
 from bot import runs
+from bot.core.run import Run
 from tests.doubles import transcript
-from tests.doubles.town import Message, Person
+from tests.doubles.town import Message, Person, button_of, elements
 from tests.doubles.waiting import eventually
 
 CHANNELS = ("#ops", "#general", "@pullcord", "#audit")
+FIELD = re.compile(r"([a-z_]+(?:\.\w+)*)=")
 UNITS = {"s": "seconds", "m": "minutes", "h": "hours"}
 
 
@@ -54,6 +67,20 @@ def setup(lines: list[str]) -> tuple[dict[str, str], list[str]]:
     return given, rest
 
 
+def stands_for(run: Run) -> set[str]:
+    """The words for what a run stands for."""
+    return {run.reason or "", f"redirect {run.redirect}" if run.redirect else ""}
+
+
+def entry(element: dict[str, Any], text: str, channels: dict[str, str]) -> Any:
+    """What a person enters into that element, as Slack has it: an option by its label, a channel by its name."""
+    values = {option["text"]["text"]: option["value"] for option in element.get("options") or []}
+    if element["type"] in ("checkboxes", "multi_static_select"):
+        chosen = [part.strip() for part in text.split(",") if part.strip()]
+        return [values.get(each) or next(value for label, value in values.items() if label.startswith(each)) for each in chosen]
+    return values.get(text, channels.get(text, text) if element["type"] == "conversations_select" else text)
+
+
 class Play:
     """One conversation in a town, line by line. `looks` grows with every `look`."""
 
@@ -64,6 +91,8 @@ class Play:
         self.told: dict[str, int] = {}
         self.looks: list[str] = []
         self.run_ids: dict[str, str] = {}  # R-1 → its id
+        self.is_down = False
+        self.names: dict[str, str] = {}
 
     async def run(self, lines: list[str]) -> str:
         """Play all lines; the transcript."""
@@ -85,8 +114,8 @@ class Play:
 
     async def says(self, name: str, place: str, text: str) -> None:
         who = self.town.person(name)
-        if place == "thread":
-            run = await self._newest()
+        if place.startswith("thread"):
+            run = await self._run_of(place.removeprefix("thread").removeprefix(" of "))
             await who.say(run.channel, text, run.thread_ts)
             return
         self.channel = place
@@ -131,23 +160,94 @@ class Play:
         assert answer["ok"], answer
 
     async def is_shown(self, name: str, words: str) -> None:
-        view = await self.town.person(name).modal(words)
+        view = await self.town.person(name).modal(self._untidy(words))
         self.looks += [f"==== {name} is shown", *await self._tidied(transcript.card(view)), ""]
 
-    async def waits(self, run: str | None, status: str) -> None:
+    async def is_shown_nothing(self, name: str) -> None:
+        async def probe() -> bool:
+            return not await self.town.person(name).views()
+
+        await eventually(probe, f"no modal to be open for {name}")
+
+    async def picks(self, name: str, move: str, step: str) -> None:
+        view = await self._top(name)
+        menus = [(block["block_id"], part) for block in view["blocks"] for part in elements(block) if part.get("type") == "overflow"]
+        options = [(block_id, each["value"]) for block_id, menu in menus for each in menu["options"]]
+        found = [(block_id, value) for block_id, value in options if value.endswith(f".{step}.{move}")]
+        assert found, f"no {move} beside {step}: {options}"
+        block_id, value = found[0]
+        await self._act(name, view, {"block_id": block_id, "action_id": "edit.step", "value": value})
+
+    async def presses_in_form(self, name: str, label: str) -> None:
+        view = await self._top(name)
+        block_id, button = button_of(view, label)
+        await self._act(name, view, {"block_id": block_id, "action_id": button["action_id"], "value": button.get("value")})
+
+    async def sends(self, name: str, vain: str, fields: str) -> None:
+        view = await self._top(name)
+        values = await self._entered(name, view, fields)
+        answer = await self.town.person(name).submit(view["id"], values)
+        wrong = answer.get("errors") or {}
+        self.looks += [f"==== {name} sends: {view['title']['text']}", *await self._tidied(fields.strip("\n").split("\n") if fields else [])]
+        self.looks += [*await self._tidied([f"! {field}: {says}" for field, says in wrong.items()]), ""]
+        assert bool(wrong) == bool(vain), answer
+
+    async def closes(self, name: str) -> None:
+        view = await self._top(name)
+        answer = await self.town.people.call("POST", f"/people/{name}/views/{view['id']}/close", {})
+        assert answer["ok"], answer
+
+    async def pauses_before(self, name: str, number: str) -> None:
+        who: Person = self.town.person(name)
+
+        async def probe() -> tuple[Message, str, Message, str] | None:
+            for message in reversed(await who.everything(self.channel)):
+                for block in message.get("blocks") or []:
+                    for part in elements(block):
+                        for each in part.get("options") or []:
+                            if part.get("action_id", "").endswith(".breakpoint") and each["text"]["text"].startswith(f"{number} "):
+                                return message, block["block_id"], part, each["value"]
+            return None
+
+        message, block_id, menu, value = await eventually(probe, f"a card with Pause before {number}")
+        body = {"channel": self.channel, "message_ts": message["ts"], "action_id": menu["action_id"], "block_id": block_id, "value": value}
+        answer = await self.town.people.call("POST", f"/people/{name}/actions", body)
+        assert answer["acked"], answer
+
+    async def changes(self, name: str, old: str, new: str) -> None:
+        answer = await self.town.person(name).edit(self.channel, await self._said(name, old), new)
+        assert answer["ok"], answer
+
+    async def deletes(self, name: str, old: str) -> None:
+        answer = await self.town.person(name).delete(self.channel, await self._said(name, old))
+        assert answer["ok"], answer
+
+    async def at_once(self, lines: str) -> None:
+        await asyncio.gather(*(self._line(line) for line in lines.strip("\n").split("\n")))
+
+    async def waits(self, run: str | None, status: str, reason: str | None) -> None:
         async def probe() -> bool:
             await self._names()
             found = await runs.listing(self.town.app.deps)
             one = next((each for each in found if run is None or each.id == self.run_ids.get(run)), None)
-            return one is not None and one.status in status.split(" or ")
+            return one is not None and one.status in status.split(" or ") and (reason is None or reason in stands_for(one))
 
-        await eventually(probe, f"{run or 'the newest run'} to be {status}")
+        await eventually(probe, f"{run or 'the newest run'} to be {status}{f' for {reason}' if reason else ''}")
 
     async def moves_clock(self, amount: str, unit: str) -> None:
         self.town.clock.advance(**{UNITS[unit]: int(amount)})
 
     async def restarts(self) -> None:
         await self.town.restart()
+
+    async def shuts_down(self) -> None:
+        await self._names()
+        await self.town.app.stop()
+        self.is_down = True
+
+    async def starts_again(self) -> None:
+        await self.town.start()
+        self.is_down = False
 
     async def opens(self, name: str) -> None:
         (self.town.folder / f"{name}.open").touch()
@@ -165,28 +265,64 @@ class Play:
         await self._settled()
         self.looks += [f"==== {title}", *await self._channel(self.channel), ""]
 
-    async def _newest(self) -> Any:
+    async def _run_of(self, name: str) -> Any:
         async def probe() -> Any:
+            await self._names()
             found = await runs.listing(self.town.app.deps)
-            return found[0] if found and found[0].thread_ts else None
+            one = next((run for run in found if not name or run.id == self.run_ids.get(name)), None)
+            return one if one and one.thread_ts else None
 
         return await eventually(probe, "a run with a thread")
 
+    async def _top(self, name: str) -> Message:
+        return await self.town.person(name).modal()
+
+    async def _act(self, name: str, view: Message, body: dict[str, Any]) -> None:
+        answer = await self.town.people.call("POST", f"/people/{name}/views/{view['id']}/actions", body)
+        assert answer["acked"], answer
+
+    async def _said(self, name: str, words: str) -> str:
+        own = [m for m in await self.town.person(name).everything(self.channel) if m.get("text") == words and not m.get("bot_id")]
+        assert own, f"{name} said no {words!r}"
+        return str(own[-1]["ts"])
+
+    async def _entered(self, name: str, view: Message, fields: str) -> dict[str, Any]:
+        """`state.values` with the lines `field=value`; a value may go on in lines of its own. Options and channels go by their names."""
+        given: dict[str, str] = {}
+        for line in fields.strip("\n").split("\n") if fields else []:
+            if begins := FIELD.match(line):
+                field = begins[1]
+                given[field] = line[begins.end() :]
+            else:
+                given[field] += "\n" + line
+        channels = (await self.town.people.call("GET", f"/people/{name}/channels"))["channels"]
+        names = {f"#{channel['name']}": channel["id"] for channel in channels if channel.get("name")}
+        values: dict[str, Any] = {}
+        for field, text in given.items():
+            element = next(block["element"] for block in view["blocks"] if block.get("block_id") == field)
+            values[field] = {element["action_id"]: {"value": entry(element, text, names)}}
+        return values
+
     async def _names(self) -> dict[str, str]:
         """What stands for what in the transcript: runs by the order in which they were opened, people and groups by their names."""
+        if self.is_down:
+            return self.names
         members = (await self.town.people.call("GET", "/people"))["people"]
         handles = (await self.town.people.call("GET", "/workspace"))["usergroups"]
         found = sorted(await runs.listing(self.town.app.deps), key=lambda run: (run.created_at, run.id))
         self.run_ids = {f"R-{number}": run.id for number, run in enumerate(found, start=1)}
         people = {f"@{member['id']}": f"@{member['name']}" for member in members}
         groups = {f"@{group['id']}": f"@{group['handle']}" for group in handles}
-        return {run_id: name for name, run_id in self.run_ids.items()} | dict(sorted((people | groups).items(), reverse=True))
+        self.names = {run_id: name for name, run_id in self.run_ids.items()} | dict(sorted((people | groups).items(), reverse=True))
+        return self.names
 
     def _untidy(self, words: str) -> str:
         return re.sub(r"\bR-\d+\b", lambda found: self.run_ids.get(found[0], found[0]), words)
 
     async def _settled(self) -> None:
         """Until nothing is left to be posted or redrawn."""
+        if self.is_down:
+            return
 
         async def probe() -> bool:
             return not await self.town.app.presenter.is_behind()
@@ -218,18 +354,29 @@ class Play:
 
 Act = Callable[..., Awaitable[None]]
 RULES: list[tuple[str, Act]] = [
-    (r"(\w+) in (#\w+|@\w+|thread): (.*)", Play.says),
+    (r"at once:(.*)", Play.at_once),
+    (r"(\w+) in (#\w+|@\w+|thread(?: of R-\d+)?): (.*)", Play.says),
     (r"(\w+) presses the old (.+)", Play.presses_old),
+    (r"(\w+) presses (.+) in the form", Play.presses_in_form),
     (r'(\w+) presses ([^"]+?)(?: on "(.+)")?', Play.presses),
     (r'(\w+) sees "(.+)"', Play.sees),
     (r"(\w+) sees the button (.+)", Play.sees_button),
     (r'(\w+) is told "(.+)"', Play.is_told),
     (r'(\w+) is shown "(.+)"', Play.is_shown),
+    (r"(\w+) is shown nothing", Play.is_shown_nothing),
     (r'(\w+) writes "(.+)" and sends', Play.writes),
-    (r"wait (?:until (R-\d+) is )?((?:\w+)(?: or \w+)*)", Play.waits),
+    (r"(\w+) picks (\w+) beside ([\w-]+)", Play.picks),
+    (r"(\w+) sends( in vain)?(.*)", Play.sends),
+    (r"(\w+) closes the form", Play.closes),
+    (r"(\w+) pauses before (\d+)", Play.pauses_before),
+    (r'(\w+) changes "(.+)" to "(.+)"', Play.changes),
+    (r'(\w+) deletes "(.+)"', Play.deletes),
     (r"wait for (\w+) (\w+)", Play.waits_for),
+    (r"wait (?:until (R-\d+) is )?((?:\w+)(?: or \w+)*)(?: for ([\w ]+))?", Play.waits),
     (r"clock \+(\d+)([smh])", Play.moves_clock),
     (r"restart()", lambda play, _: play.restarts()),
+    (r"shut down()", lambda play, _: play.shuts_down()),
+    (r"start again()", lambda play, _: play.starts_again()),
     (r"(\w+) opens", Play.opens),
     (r"(\w+) is mended", Play.mends),
     (r"look: (.+)", Play.look),

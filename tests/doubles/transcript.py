@@ -18,6 +18,16 @@ SPENT = re.compile(r"(?<!Estimate: )(?<!\.)\b\d+ s\b")
 STAMP = re.compile(r"\b\d{10}\.\d{6}\b|\bp\d{16}\b")
 PORT = re.compile(r"(?<=127\.0\.0\.1):\d+")
 FAULT = re.compile(r"\bF-[0-9A-Z]{4}\b")
+MINUTE = re.compile(r"\b\d\d:\d\d UTC\b")
+NEVER_THE_SAME = (
+    (DATE, "<time>"),
+    (MINUTE, "<time>"),
+    (DIGEST, "<digest>"),
+    (SPENT, "<n> s"),
+    (STAMP, "<ts>"),
+    (PORT, ""),
+    (FAULT, "F-<number>"),
+)
 
 
 def messages(conversation: list[tuple[Node, list[Node]]]) -> list[str]:
@@ -35,7 +45,9 @@ def _message(message: Node) -> list[str]:
     who, blocks = message.get("username") or message.get("user", "?"), message.get("blocks") or []
     if not message.get("bot_id") or not blocks:
         first, *more = mrkdwn(message.get("text", "")).split("\n")
-        return [f"{who}: {first}", *(INDENT + line for line in more)]
+        edited = [f"{INDENT}(edited)"] if message.get("edited") and not message.get("bot_id") else []
+        reactions = [f"{INDENT}({each['name']} from {len(each['users'])})" for each in message.get("reactions") or []]
+        return [f"{who}: {first}", *(INDENT + line for line in more), *edited, *reactions]
     return [f"{who}:", *(INDENT + line for line in card(message))]
 
 
@@ -67,7 +79,9 @@ def _block(block: Node) -> Iterator[str]:
     elif kind == "plan":
         yield from _plan(block)
     elif kind == "input":
-        yield f"{_text(block['label'])} {_control(block['element'])}"
+        first, *more = _control(block["element"]).split("\n")
+        yield f"{_text(block['label'])} {first}"
+        yield from (INDENT + line for line in more)
         yield from ([f"· {_text(block['hint'])}"] if block.get("hint") else [])
     else:
         yield from _section(block)
@@ -137,14 +151,21 @@ def _control(element: Node) -> str:
     if kind == "button":
         return f"[{element['text']['text']}]"
     options = " / ".join(option["text"]["text"] for option in element.get("options", []))
-    shown = element.get("placeholder", {}).get("text", "")
+    shown = _begun(element) or element.get("placeholder", {}).get("text", "")
     return f"[{shown}{' ▾ ' if options else ''}{options}]"
+
+
+def _begun(element: Node) -> str:
+    """What stands in an input before anybody enters something."""
+    chosen = [element["initial_option"]] if element.get("initial_option") else element.get("initial_options", [])
+    picked = " + ".join(option["text"]["text"] for option in chosen)
+    return str(element.get("initial_value") or element.get("initial_conversation") or picked)
 
 
 def tidy(text: str, names: dict[str, str]) -> str:
     """The same text with runs, people and groups by their `names`, and whatever is never twice the same replaced."""
     for given, name in names.items():
         text = text.replace(given, name)
-    for pattern, word in ((DATE, "<time>"), (DIGEST, "<digest>"), (SPENT, "<n> s"), (STAMP, "<ts>"), (PORT, ""), (FAULT, "F-<number>")):
+    for pattern, word in NEVER_THE_SAME:
         text = pattern.sub(word, text)
     return text

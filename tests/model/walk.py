@@ -73,8 +73,8 @@ class Report:
 class Walk:
     """One walk over one shape."""
 
-    def __init__(self, world: World, shape: Shape, *, turn: type[Turn] = Turn) -> None:
-        self.shape, self.moves = shape, Moves(world, shape, turn=turn)
+    def __init__(self, world: World, shape: Shape, *, turn: type[Turn] = Turn, processes: int = 2) -> None:
+        self.shape, self.moves, self.processes = shape, Moves(world, shape, turn=turn), processes
         self.effects = world.deps.tools.catalogue
         self.numbers: dict[Place, int] = {}
         self.places: list[Place] = []
@@ -136,7 +136,7 @@ class Walk:
             left = _less(place.left, AXES.index(offer.axis)) if offer.axis else place.left
             if left is not None:
                 found += self._stepped(place._replace(left=left), offer.move, await self.moves.carry_out(place.state, offer.move), offer.move)
-        for which in range(2 if place.hands[0] != place.hands[1] else 1):
+        for which in self._who_acts(place.hands):
             found += await self._of_process(place, which)
         if (left := _less(place.left, RESTART)) is not None and not any(hands.decision for hands in place.hands):
             move = ("hold for a restart",)
@@ -144,6 +144,12 @@ class Walk:
                 place._replace(left=left, hands=(IDLE, IDLE)), move, await self.moves.carry_out(place.state, move), move
             )
         return found
+
+    def _who_acts(self, hands: tuple[Process, Process]) -> Sequence[int]:
+        """Both processes; only one where they are alike; only the one that there is."""
+        if self.processes == 1:
+            return [1 if hands[0] == IDLE else 0]
+        return [0, 1] if hands[0] != hands[1] else [0]
 
     def _stepped(self, place: Place, move: Move, result: Result, label: Move) -> list[Step]:
         """The place after the move, judged; nothing if the move was refused."""
@@ -274,4 +280,4 @@ def _with(place: Place, which: int, hands: Process) -> Place:
 
 def _worded(move: Move) -> str:
     who, *about = move
-    return f"process {who}: " + " ".join(str(word) for word in about) if isinstance(who, int) else " ".join(str(word) for word in move)
+    return " ".join(str(word) for word in (("a process:", *about) if isinstance(who, int) else move))

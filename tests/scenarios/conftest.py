@@ -49,6 +49,10 @@ class Town:
     async def restart(self) -> None:
         """The bot ends and begins again; the workspace stays."""
         await self.app.stop()
+        await self.start()
+
+    async def start(self) -> None:
+        """The bot begins again after `app.stop()`."""
         self.app = await App.start(Settings.model_validate(self.environment), now=self.clock)
 
     def files(self, name: str) -> Path:
