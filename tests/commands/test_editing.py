@@ -14,6 +14,7 @@ from bot.deps import Deps
 from bot.errors import Refused
 from tests.conftest import until
 from tests.doubles.parts import APPROVER, APPROVER2, MEMBER, REQUESTER
+from tests.doubles.waiting import eventually
 
 Lines = Callable[[str], list[str]]
 PLAN = "a: test.change name=a\nb: test.change name=b after=a"
@@ -162,7 +163,14 @@ async def test_pause_during_a_confirm_stands_until_resume_and_then_it_asks_again
         await confirming.confirm(supervised, run.id, "d", digest8=filling, who=APPROVER)
     assert lines("destroy") == []
     await controls.resume(supervised, run.id, who=REQUESTER)
-    again = await until(supervised, run.id, RunStatus.PAUSED)
+
+    async def asks_again() -> Run | None:
+        now = await runs.get(supervised, run.id)
+        return now if now.reason is Hold.CONFIRM else None
+
+    again = await eventually(asks_again, "the step to ask again")
+    cards = [post for post in (await runs.snapshot(supervised, run.id)).posts if post.card == "confirm"]
+    assert len(cards) == 1, "C025: one wait point, one card for a revision"
     assert (again.reason, again.deadline is not None) == (Hold.CONFIRM, True)
     await confirming.confirm(supervised, run.id, "d", digest8=filling, who=APPROVER)
     await until(supervised, run.id, RunStatus.SUCCEEDED)

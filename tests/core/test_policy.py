@@ -9,8 +9,9 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core import grading, policy
-from bot.core.policy import Member, Policy, evaluate, may_approve, may_ask, may_brake, may_decide
+from bot.core.policy import Member, Policy, evaluate, may_approve, may_ask, may_brake, may_decide, may_freeze, may_redirect
 from bot.core.risk import Level, Mode
+from bot.errors import ConfigurationError
 from tests.core.samples import CATALOGUE, plan, post, read
 
 TEAM = policy.parse('profile: team\napprovers: [boss, "@ops-leads"]\nquorum: {high: 2}', source="p")
@@ -178,3 +179,49 @@ def test_remarks_name_what_was_probably_not_meant() -> None:
 
 def test_the_approvers_are_named_as_the_file_names_them() -> None:
     assert policy.approver_words(TEAM) == ("boss", "@ops-leads")
+
+
+# the cord: who may brake, let go, change the rest, hold everything
+
+CORD_ADMIN = Member(id="U0ADMIN", is_admin=True)
+
+
+@pytest.mark.parametrize(
+    ("cord", "question", "allowed"),
+    [
+        ("", "may_brake", "requester approver member guest admin"),
+        ("", "may_decide", "requester approver"),
+        ("", "may_redirect", "requester approver"),
+        ("", "may_freeze", "admin"),
+        ("cord: {pull: [approvers]}", "may_brake", "approver"),
+        ("cord: {let_go: [anyone]}", "may_decide", "requester approver member admin"),
+        ("cord: {redirect: [requester]}", "may_redirect", "requester"),
+        ("cord: {freeze: [approvers]}", "may_freeze", "approver"),
+        ('admins: ["@ops-leads"]', "may_freeze", "approver"),
+        ('cord: {let_go: ["@ops-leads", admins]}', "may_decide", "approver admin"),
+    ],
+)
+def test_who_may_do_what_with_the_cord_is_what_the_file_says(cord: str, question: str, allowed: str) -> None:
+    rules = policy.parse(f'approvers: ["@ops-leads"]\n{cord}\n', source="p")
+    people = {
+        "requester": Member(id="U0REQUESTER"),
+        "approver": Member(id="U0APPROVER", listed=frozenset({"@ops-leads"})),
+        "member": Member(id="U0MEMBER"),
+        "guest": Member(id="U0GUEST", is_guest=True),
+        "admin": CORD_ADMIN,
+        "bot": Member(id="U0BOT", is_bot=True, is_admin=True, listed=frozenset({"@ops-leads"})),
+        "gone": Member(id="U0GONE", is_deactivated=True, listed=frozenset({"@ops-leads"})),
+        "partner": Member(id="U0PARTNER", is_stranger=True),
+    }
+    asked = {"may_freeze": lambda who: may_freeze(rules, who)}.get(
+        question, lambda who: QUESTIONS[question](rules, who, requester="U0REQUESTER")
+    )
+    assert [name for name, who in people.items() if asked(who) is None] == allowed.split()
+
+
+QUESTIONS = {"may_brake": may_brake, "may_decide": may_decide, "may_redirect": may_redirect}
+
+
+def test_a_list_of_the_cord_that_names_nobody_is_refused_with_what_to_write() -> None:
+    with pytest.raises(ConfigurationError, match="names nobody"):
+        policy.parse("cord: {pull: []}", source="policy.yml")

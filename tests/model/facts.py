@@ -20,8 +20,8 @@ READ_AGAIN = (
     Event.ATTEMPTED,
 )
 _MARKS = ", ".join("?" for _ in READ_AGAIN)
-_RUN = """select status, reason, held_step, redirect, proposed, revision, digest, approved, deadline is not null, breakpoints, passed, seq, version
-from runs"""
+_RUN = """select status, reason, held_step, redirect, proposed, revision, digest, approved,
+deadline is not null, breakpoints, passed, seq, version from runs"""
 _STEPS = """select step_id, revision, tool, status, attempt, args, started_at is not null, observation, error from steps order by step_id"""
 _REVISIONS = "select revision, digest, author from revisions order by revision"
 _APPROVALS = "select actor, revision, digest, kind, step from approvals order by actor, revision, digest, kind, step"

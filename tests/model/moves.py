@@ -12,7 +12,6 @@ from bot.activities.answering import answer
 from bot.activities.drafting import draft
 from bot.activities.redrafting import redraft
 from bot.commands import confirming, controls, editing, freezing, intake, redirecting, review
-from bot.core.ids import StepId
 from bot.core.plan import Plan
 from bot.core.replay import opened, replay
 from bot.core.run import TRANSITIONS, Event, NotAllowed, Run, fits
@@ -38,6 +37,7 @@ class Result(NamedTuple):
     said: tuple[Said, ...] = ()
     begun: tuple[str, ...] = ()
     moved: bool = False  # is the run's version another one?
+    held: str = ""  # the digest of the plan that the process had in its hands
     wrong: str = ""  # something that must not happen at all
 
 
@@ -120,7 +120,9 @@ class Moves:
         self.world.store.seen.clear()
         to, now, broken = self._here()
         said = said_since(self.world.driver, RUN, seq)
-        return Result(self.results, to, said, tuple(begun), now != version, wrong or broken)
+        holds = self.decisions[move[1]] if move[0] == "put through" else None
+        held = holds[0].digest if isinstance(holds, tuple) else ""
+        return Result(self.results, to, said, tuple(begun), now != version, held, wrong or broken)
 
     async def _try(self, at: int, move: Move) -> tuple[list[str], str]:
         verb, *about = move

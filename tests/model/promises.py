@@ -1,4 +1,4 @@
-"""What must hold, whatever happens: the promises P1–P6, judged from what is on record and from nothing that the product remembers for itself.
+"""What must hold, whatever happens: the promises P1–P6, judged by what is on record and by nothing that the product remembers for itself.
 
 A `Memory` goes along each path of the walk: which brakes were recorded and not let go, which calls with an effect are out, what exactly was
 confirmed, which breakpoints were waved through. Each move is judged with it; each new state is judged by itself.
@@ -12,11 +12,12 @@ from bot.core.plan import Plan, fingerprint
 from bot.core.references import sources
 from bot.core.risk import Mode
 from bot.core.run import Event, Redirect
-from tests.model.facts import Facts, Said
+from tests.model.facts import Facts, Said, StepFacts
 from tests.model.moves import Moves, Result
 
 E = Event
-NOTHING_RUNS = frozenset({"in_review", "queued", "paused", "answering", "succeeded", "failed", "stopped", "cancelled", "expired", "refused"})
+FINAL = frozenset({"succeeded", "failed", "stopped", "cancelled", "expired", "refused"})
+NOTHING_RUNS = FINAL | {"in_review", "queued", "paused", "answering"}
 STARTS = frozenset({E.STEP_STARTED, E.STEP_KEPT})
 
 
@@ -40,7 +41,8 @@ def wrong_state(facts: Facts) -> str:
         "a run that does not stand is held at a step": facts.held is not None and not held,
         f"a step runs although the run is {facts.status}": facts.status in NOTHING_RUNS and bool(facts.running),
         "a redirect is open in a run that does not stand": facts.redirect is not None and not held,
-        "a proposal without its review, or a review without a proposal": (facts.redirect == Redirect.REVIEW) != (facts.proposed is not None),
+        "a review without a proposal": facts.redirect == Redirect.REVIEW and facts.proposed is None,
+        "a proposal that nobody reviews": facts.redirect != Redirect.REVIEW and facts.proposed is not None,
         "what is proposed is not stored": facts.proposed is not None and facts.proposed not in digests,
         "the row names another digest than its revision has": facts.digest != digests.get(facts.revision),
         "a step succeeded without an observation": any(step.status == "succeeded" and not step.observation for step in facts.steps),
@@ -53,15 +55,17 @@ def judge(moves: Moves, memory: Memory, at: int, result: Result) -> tuple[Memory
     before, after = moves.facts[at], moves.facts[result.to]
     broken = [result.wrong, *_finished_work_lost(before, after), *_yes_to_something_else(before, after)]
     for said in result.said:
-        broken += _judge_entry(moves, memory, before, after, said)
+        broken += _judge_entry(moves, memory, before, after, said, result.held)
         memory = _remember(moves, memory, before, after, said)
     return memory, next((words for words in broken if words), "")
 
 
-def _judge_entry(moves: Moves, memory: Memory, before: Facts, after: Facts, said: Said) -> Iterator[str]:
+def _judge_entry(moves: Moves, memory: Memory, before: Facts, after: Facts, said: Said, held: str) -> Iterator[str]:
     step = said.data.get("step")
     if said.event in STARTS:
         yield from _judge_start(moves, memory, before, after, str(step), said.data)
+        if held != after.approved:
+            yield f"P1: {step} was started by a process that had another plan in its hands"
     if said.event == E.STEP_KEPT:
         yield from _judge_kept(before, after, str(step), said.data)
     if said.event == E.STEP_REQUEUED and _has_effect(moves, after, str(step)):
@@ -91,33 +95,35 @@ def _judge_start(moves: Moves, memory: Memory, before: Facts, after: Facts, step
 
 def _judge_kept(before: Facts, after: Facts, step: str, data: dict[str, Any]) -> Iterator[str]:
     source, kept = before.step(data["kept_from"]), after.step(step)
-    same = source is not None and kept is not None and (source.tool, source.args, source.observation) == (kept.tool, kept.args, kept.observation)
-    if not same or source is None or source.status != "succeeded":
+    if source is None or kept is None or source.status != "succeeded" or _work(source) != _work(kept):
         yield f"P5: {step} was taken as done and is not the same work"
 
 
+def _work(step: StepFacts) -> tuple[str | None, ...]:
+    return step.tool, step.args, step.observation
+
+
 def _remember(moves: Moves, memory: Memory, before: Facts, after: Facts, said: Said) -> Memory:
-    step = str(said.data.get("step"))
-    if said.event == E.PAUSE_ASKED:
-        return memory._replace(paused=True)
-    if said.event == E.RESUMED and said.actor != "pullcord":
-        return memory._replace(paused=False)
-    if said.event == E.STOP_ASKED:
-        return memory._replace(stopped=True)
-    if said.event == E.BREAKPOINT_SET:
-        return memory._replace(waved=memory.waved - {step})
-    if said.event == E.CONTINUED:
-        return memory._replace(waved=memory.waved | {step})
-    if said.event == E.CONFIRMED:
+    step, event = str(said.data.get("step")), said.event
+    paused, stopped, out, confirmed, waved = memory
+    if event == E.PAUSE_ASKED or (event == E.RESUMED and said.actor != "pullcord"):
+        paused = event == E.PAUSE_ASKED
+    elif event == E.STOP_ASKED:
+        stopped = True
+    elif event == E.BREAKPOINT_SET:
+        waved -= {step}
+    elif event == E.CONTINUED:
+        waved |= {step}
+    elif event == E.REDIRECTED:
+        waved -= _differing(moves, before, after)
+    elif event == E.CONFIRMED:
         row = before.step(step)
-        return memory._replace(confirmed=memory.confirmed | {(step, row.tool if row else "", said.data["filling"])})
-    if said.event == E.STEP_STARTED and _has_effect(moves, after, step):
-        return memory._replace(out=memory.out | {(step, said.data["args_sha256"])})
-    if said.event in (E.STEP_FAILED, E.STEP_CANCELLED, E.NOT_HAPPENED):  # it is known that nothing happened
-        return memory._replace(out=frozenset(key for key in memory.out if key[0] != step))
-    if said.event == E.REDIRECTED:
-        return memory._replace(waved=memory.waved - _differing(moves, before, after))
-    return memory
+        confirmed |= {(step, row.tool if row else "", said.data["filling"])}
+    elif event == E.STEP_STARTED and _has_effect(moves, after, step):
+        out |= {(step, said.data["args_sha256"])}
+    elif event in (E.STEP_FAILED, E.STEP_CANCELLED, E.NOT_HAPPENED):  # it is known that nothing happened
+        out = frozenset(key for key in out if key[0] != step)
+    return Memory(paused, stopped, out, confirmed, waved)
 
 
 def _differing(moves: Moves, before: Facts, after: Facts) -> set[str]:
@@ -137,9 +143,9 @@ def _was_approved(moves: Moves, facts: Facts, step: str) -> bool:
     for _, digest, _ in facts.revisions:
         there, graded = moves.plans[digest]
         yes = {actor for actor, _, said, kind, _ in facts.approvals if kind == "plan" and said == digest}
-        if any(one.id == step for one in there.steps) and _meaning(there, step) == meant:
-            if len(yes) >= moves.world.deps.policy.quorum.get(graded[step].level, 1):
-                return True
+        has_it = any(one.id == step for one in there.steps) and _meaning(there, step) == meant
+        if has_it and len(yes) >= moves.world.deps.policy.quorum.get(graded[step].level, 1):
+            return True
     return False
 
 
@@ -157,7 +163,7 @@ def _has_effect(moves: Moves, facts: Facts, step: str) -> bool:
 def _finished_work_lost(before: Facts, after: Facts) -> Iterator[str]:
     for step in before.steps:
         now = after.step(step.id)
-        if step.status == "succeeded" and (now is None or (now.status, now.observation, now.args) != (step.status, step.observation, step.args)):
+        if step.status == "succeeded" and (now is None or now.status != step.status or _work(now) != _work(step)):
             yield f"P5: {step.id} had finished and is not what it was"
 
 

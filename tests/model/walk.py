@@ -1,8 +1,8 @@
 """The walk: from the run in review through every order in which things can happen, breadth first, so that a trace is as short as can be.
 
 A place of the walk is the state of the database, what each of two processes has in its hands (a decision that it has not written yet, calls
-that are out), what an onlooker remembers, and how much of each thing may still happen. A process may die at any moment: its decision is gone
-and its calls have no owner. At the end the graph says whether everything ends (P10).
+that are out), what an onlooker remembers, and how much of each thing may still happen. A process may die at any moment: its decision is
+gone and its calls have no owner. At the end the graph says whether everything ends (P10).
 """
 
 import time
@@ -16,13 +16,12 @@ from typing import NamedTuple
 from bot.core.catalogue import Effect
 from tests.model.facts import Facts
 from tests.model.moves import Move, Moves, Result
-from tests.model.promises import Memory, judge, wrong_state
+from tests.model.promises import FINAL, Memory, judge, wrong_state
 from tests.model.shapes import AXES, Shape
 from tests.model.turns import Outcomes, Turn
 from tests.model.world import World
 
 ACTIVE = frozenset({"running", "pausing", "stopping"})
-FINAL = frozenset({"succeeded", "failed", "stopped", "cancelled", "expired", "refused"})
 ENDING = frozenset({"stop", "expire"})  # what people, or silence, can do to end a run
 RESTART, CRASH, TROUBLE = (AXES.index(axis) for axis in ("restart", "crash", "trouble"))
 
@@ -73,8 +72,8 @@ class Report:
 class Walk:
     """One walk over one shape."""
 
-    def __init__(self, world: World, shape: Shape, *, turn: type[Turn] = Turn, processes: int = 2) -> None:
-        self.shape, self.moves, self.processes = shape, Moves(world, shape, turn=turn), processes
+    def __init__(self, world: World, shape: Shape, *, turn: type[Turn] = Turn) -> None:
+        self.shape, self.moves = shape, Moves(world, shape, turn=turn)
         self.effects = world.deps.tools.catalogue
         self.numbers: dict[Place, int] = {}
         self.places: list[Place] = []
@@ -83,8 +82,7 @@ class Walk:
         self.memories: dict[Memory, int] = {}
         self.remembered: list[Memory] = []
         self.judged: dict[tuple[int, int, int], tuple[int, str]] = {}
-        about = ", ".join(f"{axis} {most}" for axis, most in shape.at_most.items())
-        self.report = Report(f"{shape.name} ({about})")
+        self.report = Report(str(shape))
 
     async def run(self, *, until_broken: bool = False) -> Report:
         """Go everywhere; `until_broken`: only up to the first broken promise."""
@@ -135,19 +133,19 @@ class Walk:
         for offer in self.moves.offers(place.state):
             left = _less(place.left, AXES.index(offer.axis)) if offer.axis else place.left
             if left is not None:
-                found += self._stepped(place._replace(left=left), offer.move, await self.moves.carry_out(place.state, offer.move), offer.move)
+                result = await self.moves.carry_out(place.state, offer.move)
+                found += self._stepped(place._replace(left=left), offer.move, result, offer.move)
         for which in self._who_acts(place.hands):
             found += await self._of_process(place, which)
         if (left := _less(place.left, RESTART)) is not None and not any(hands.decision for hands in place.hands):
             move = ("hold for a restart",)
-            found += self._stepped(
-                place._replace(left=left, hands=(IDLE, IDLE)), move, await self.moves.carry_out(place.state, move), move
-            )
+            result = await self.moves.carry_out(place.state, move)
+            found += self._stepped(place._replace(left=left, hands=(IDLE, IDLE)), move, result, move)
         return found
 
     def _who_acts(self, hands: tuple[Process, Process]) -> Sequence[int]:
         """Both processes; only one where they are alike; only the one that there is."""
-        if self.processes == 1:
+        if self.shape.processes == 1:
             return [1 if hands[0] == IDLE else 0]
         return [0, 1] if hands[0] != hands[1] else [0]
 

@@ -163,7 +163,7 @@ async def test_in_thousands_of_races_no_step_starts_after_the_brake_was_recorded
 
     found = [braked_starts(await db.read(lambda conn, name=name: audit.entries(conn, name))) for name in names]
     races, late = sum(brakes for brakes, _ in found), sum(starts for _, starts in found)
-    record = [entry for entry in await db.read(lambda conn: list(audit.export(conn)))]
+    record = await db.read(lambda conn: list(audit.export(conn)))
     print(f"{races} brakes against {started[0].removeprefix('started ')} starts; {late} steps started after the brake was recorded")
     assert stopped == ["stopped"]
     assert races == 24 * 101

@@ -1,0 +1,142 @@
+"""Where bots are born and die: one process that has loaded everything, and forks a real bot for each line that it reads.
+
+Loading the bot takes seconds of a processor and being forked none of it, so that a bot can be killed and begin again a hundred times. Each
+line is an order in JSON: {"life", "environment", "log", "journal", "point"}. What comes of it is told on standard output, one line each:
+`LIFE born PID`, `LIFE ready`, `LIFE ended STATUS`. The nursery ends, and its bots with it, when nobody can give orders any more.
+
+A bot with a point, such as ["step_started", 2], kills itself with SIGKILL as soon as that change is stored, before anything else can follow
+from it. One with a journal writes down each stored point that it comes to.
+"""
+
+import asyncio
+import gc
+import json
+import os
+import select
+import signal
+import sqlite3
+import sys
+import traceback
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+import bot.app
+from bot.bell import Bell
+from bot.cli.serving import until_told
+from bot.logs import configure
+from bot.settings import load
+
+LOOK_S = 0.02
+
+
+class Watch(Bell):
+    """A bell that looks at what is stored before it rings, with a connection of its own: only what is really stored counts."""
+
+    def __init__(self, database: Path, order: dict[str, Any]) -> None:
+        super().__init__()
+        self.database = sqlite3.connect(database)
+        self.point, self.journal = order["point"], order["journal"]
+        self.entries, self.replies = self._stored() if self._is_made() else (Counter[str](), 0)
+
+    def ring(self, run_id: str) -> None:
+        self._look()
+        super().ring(run_id)
+
+    def _look(self) -> None:
+        entries, replies = self._stored()
+        if self.point and {**entries, "heard": replies}.get(self.point[0], 0) >= self.point[1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        if self.journal and (entries, replies) != (self.entries, self.replies):
+            with Path(self.journal).open("a") as journal:
+                journal.write(json.dumps(self._newest(entries, replies)) + "\n")
+        self.entries, self.replies = entries, replies
+
+    def _is_made(self) -> bool:
+        return self.database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'replies'").fetchone()[0] > 0
+
+    def _stored(self) -> tuple[Counter[str], int]:
+        entries = Counter(event for (event,) in self.database.execute("SELECT event FROM audit WHERE run_id != '-'"))
+        return entries, self.database.execute("SELECT count(*) FROM replies").fetchone()[0]
+
+    def _newest(self, entries: Counter[str], replies: int) -> tuple[str, int]:
+        """The last of what one transaction has stored: entries and replies of that kind up to here."""
+        if entries == self.entries:
+            return "heard", replies
+        (last,) = self.database.execute("SELECT event FROM audit WHERE run_id != '-' ORDER BY id DESC LIMIT 1").fetchone()
+        return last, entries[last]
+
+
+async def live(order: dict[str, Any], news: int) -> None:
+    """The bot as `pullcord start` runs it."""
+    settings = load()
+    configure(settings.log_level)
+    told = until_told(asyncio.get_running_loop())
+    database = Path(settings.database_url.removeprefix("sqlite:///"))
+    bot.app.Bell = lambda: Watch(database, order)
+    app = await bot.app.App.start(settings)
+    tell(news, f"{order['life']} ready")
+    try:
+        await app.serve(told)
+    finally:
+        await app.stop()
+
+
+def be_born(order: dict[str, Any]) -> None:
+    """The rest of a forked process's life; never returns."""
+    status = 1
+    try:
+        news = os.dup(1)
+        log = os.open(order["log"], os.O_WRONLY | os.O_CREAT | os.O_APPEND)
+        for stream in (1, 2):
+            os.dup2(log, stream)
+        os.environ.clear()
+        os.environ.update(order["environment"])
+        asyncio.run(live(order, news))
+        status = 0
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        sys.stderr.flush()
+        os._exit(status)
+
+
+def tell(stream: int, line: str) -> None:
+    """One line, whole: a pipe takes that much at once."""
+    os.write(stream, f"{line}\n".encode())
+
+
+def bury(children: dict[int, str]) -> None:
+    """Tell of those that have ended."""
+    while children:
+        pid, status = os.waitpid(-1, os.WNOHANG)
+        if pid == 0:
+            return
+        tell(1, f"{children.pop(pid)} ended {os.waitstatus_to_exitcode(status)}")
+
+
+def main() -> None:
+    gc.collect()
+    gc.freeze()
+    children: dict[int, str] = {}
+    heard = b""
+    while True:
+        if select.select([0], [], [], LOOK_S)[0]:
+            more = os.read(0, 65536)
+            if not more:
+                break
+            *orders, heard = (heard + more).split(b"\n")
+            for line in orders:
+                order = json.loads(line)
+                pid = os.fork()
+                if pid == 0:
+                    be_born(order)
+                children[pid] = order["life"]
+                tell(1, f"{order['life']} born {pid}")
+        bury(children)
+    for pid in children:
+        os.kill(pid, signal.SIGKILL)
+
+
+if __name__ == "__main__":
+    main()
