@@ -117,6 +117,7 @@ def adopt(conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, 
     before = {step.id: step for step in stands.plan.steps}
     failed = [step for step in new.plan.steps if states.get(step.id) is StepStatus.FAILED]
     again = [step.id for step in failed if changes(before[step.id], step)]
+    differs = compare(stands.plan, new.plan)
     _learn(conn, run, new.plan, how=Event.REDIRECT_ASKED, at=at)
     runs.adopt_revision(conn, run.id, new.revision, again=again)
     data = {
@@ -127,7 +128,8 @@ def adopt(conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, 
         "before": stands.digest,
         "asked": asked,
         "again": again,
-        "words": compare(stands.plan, new.plan).words(),
+        "changed": (*differs.changed, *differs.added),  # what was let go or confirmed of them is asked anew
+        "words": differs.words(),
         "deadline": None,
     }
     tell = [*audit_post(deps.audit_place, run.id, Event.REDIRECTED)]

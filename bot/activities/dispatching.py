@@ -258,9 +258,13 @@ class Segment:
             self.awake.set()  # somebody braked, or let go: look again at once
 
     def _apply(self, conn: Connection, changes: list[Change]) -> tuple[Run, list[Change]]:
+        """What has happened goes on record whatever the run is by now; what was decided, only if nothing has moved the run since."""
         applied: list[Change] = []
-        run = None
+        run = rows.get(conn, self.run.id)
+        fresh = run.version == self.run.version
         for change in changes:
+            if change.braked and not fresh:
+                break
             guard = self._still_approved if change.event in (Event.STEP_STARTED, Event.STEP_KEPT) else None
             try:
                 run = door.change(
@@ -279,7 +283,7 @@ class Segment:
                     raise
                 break
             applied.append(change)
-        return run or rows.get(conn, self.run.id), applied
+        return run, applied
 
     def _still_approved(self, run: Run) -> None:
         """Compared again before each step: what runs is what was approved, and is what is stored."""

@@ -13,13 +13,13 @@ from bot.core import rest
 from bot.core.comparison import compare
 from bot.core.drafts import Draft, Fault
 from bot.core.plan import Plan
-from bot.core.run import Event, Run
+from bot.core.run import Event, Hold, Run
 from bot.core.snapshot import Entry, Snapshot
 from bot.core.validation import validate
 from bot.deps import Deps
 from bot.proposing import PLANNER, graded, of_the_rest, review_posts
 from bot.rounds import as_attempt, as_draft, attempts_since, cannot, round_of
-from bot.store import audit, door
+from bot.store import audit, cord, door
 from bot.store import runs as rows
 
 
@@ -70,13 +70,21 @@ async def _record(deps: Deps, snapshot: Snapshot, reply: Draft, *, number: int, 
         data = {"round": number, "ok": attempt.ok, "faults": list(attempt.faults), "planner": reply.planner}
         run = door.change(conn, run_id, Event.ATTEMPTED, actor=PLANNER, at=deps.now(), data=data)
         if attempt.ok and reply.plan is not None:
-            _put_forward(conn, deps, run, snapshot, reply.plan)
+            _put_forward(conn, deps, _held_by_freeze(conn, deps, run), snapshot, reply.plan)
             return True
         if last:
             fail(conn, deps, run, list(attempt.faults) or ["no plan for this was found"])
         return last
 
     return await deps.store.write(work)
+
+
+def _held_by_freeze(conn: Connection, deps: Deps, run: Run) -> Run:
+    """While an admin holds everything, a rest that takes over at once waits for the thaw, like any run that would go on."""
+    now = cord.frozen(conn)
+    if now is None or run.reason is not Hold.REDIRECT:
+        return run
+    return door.change(conn, run.id, Event.FROZEN, actor=now.by, at=deps.now(), data={"why": now.why})
 
 
 def _words(entries: list[Entry] | tuple[Entry, ...]) -> int:

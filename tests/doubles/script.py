@@ -188,8 +188,8 @@ class Play:
         values = await self._entered(name, view, fields)
         answer = await self.town.person(name).submit(view["id"], values)
         wrong = answer.get("errors") or {}
-        self.looks += [f"==== {name} sends: {view['title']['text']}", *await self._tidied(fields.strip("\n").split("\n") if fields else [])]
-        self.looks += [*await self._tidied([f"! {field}: {says}" for field, says in wrong.items()]), ""]
+        lines = [f"==== {name} sends: {view['title']['text']}", *fields.strip("\n").split("\n")]
+        self.looks += [*await self._tidied([*lines, *(f"! {field}: {says}" for field, says in wrong.items())]), ""]
         assert bool(wrong) == bool(vain), answer
 
     async def closes(self, name: str) -> None:
@@ -313,7 +313,14 @@ class Play:
         self.run_ids = {f"R-{number}": run.id for number, run in enumerate(found, start=1)}
         people = {f"@{member['id']}": f"@{member['name']}" for member in members}
         groups = {f"@{group['id']}": f"@{group['handle']}" for group in handles}
-        self.names = {run_id: name for name, run_id in self.run_ids.items()} | dict(sorted((people | groups).items(), reverse=True))
+        channels = {
+            each["id"]: f"#{each['name']}"
+            for each in (await self.town.people.call("GET", "/people/approver/channels"))["channels"]
+            if each.get("name")
+        }
+        self.names = {run_id: name for name, run_id in self.run_ids.items()} | dict(
+            sorted((people | groups | channels).items(), reverse=True)
+        )
         return self.names
 
     def _untidy(self, words: str) -> str:

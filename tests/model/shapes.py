@@ -19,7 +19,8 @@ class Shape:
 
     def __str__(self) -> str:
         about = ", ".join(f"{axis} {most}" for axis, most in self.at_most.items())
-        return f"{self.name} · {self.processes} processes" + (f" · {about}" if about else "")
+        who = "one process" if self.processes == 1 else "two processes"
+        return f"{self.name} · {who}" + (f" · {about}" if about else "")
 
     def bounded(self, *, processes: int = 2, **at_most: int) -> "Shape":
         """The same shape with these bounds. One process is the bot as it runs in one place; two overtake each other."""
