@@ -12,15 +12,23 @@ class Bell:
 
     def __init__(self) -> None:
         self._listeners: list[Callable[[str], None]] = []
+        self._of: dict[str, list[Callable[[str], None]]] = {}
 
-    def listen(self, hear: Callable[[str], None]) -> Callable[[], None]:
-        """Call `hear(run_id)` at each ring; it must not block. Returns the way to stop listening."""
-        self._listeners.append(hear)
-        return lambda: self._listeners.remove(hear)
+    def listen(self, hear: Callable[[str], None], *, run_id: str | None = None) -> Callable[[], None]:
+        """Call `hear(run_id)` at each ring (or at those of one run); it must not block. Returns the way to stop listening."""
+        those = self._listeners if run_id is None else self._of.setdefault(run_id, [])
+        those.append(hear)
+
+        def stop() -> None:
+            those.remove(hear)
+            if run_id is not None and not those and self._of.get(run_id) is those:
+                del self._of[run_id]
+
+        return stop
 
     def ring(self, run_id: str) -> None:
         """Tell everyone that this run changed."""
-        for hear in tuple(self._listeners):
+        for hear in (*self._of.get(run_id, ()), *self._listeners):
             hear(run_id)
 
 

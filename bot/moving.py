@@ -1,6 +1,7 @@
 """One move of a run by a person, and the refusal that fits when the table does not have it. Every command ends here."""
 
-from typing import Any
+from collections.abc import Callable
+from typing import Any, TypeVar
 
 from sqlalchemy import Connection
 
@@ -10,6 +11,13 @@ from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.store import door
+
+T = TypeVar("T")
+
+
+async def by_person(deps: Deps, work: Callable[[Connection], T]) -> T:
+    """A person's change goes before whatever steps have queued: a click waits for one transaction at most."""
+    return await deps.store.write(work, first=True)
 
 
 def move(

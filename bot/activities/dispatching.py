@@ -85,7 +85,7 @@ class Segment:
 
     async def run_through(self) -> None:
         """Turn after turn until the run waits or ends; whatever happens, no task of ours outlives the segment."""
-        deaf = self.deps.bell.listen(self._hear)
+        deaf = self.deps.bell.listen(self._hear, run_id=self.run.id)
         try:
             await self._recover()
             while not self.over:

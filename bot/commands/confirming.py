@@ -18,7 +18,7 @@ from bot.core.run import Event, Run
 from bot.core.snapshot import Approval
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.moving import move, must_hold
+from bot.moving import by_person, move, must_hold
 from bot.store import door, runs
 from bot.tools.masks import redact, redacted
 
@@ -66,7 +66,7 @@ async def confirm(
         change = door.StepChange(id=StepId(step))
         return move(conn, deps, run, Event.CONFIRMED, who=who, did="confirm", data=data, step=change)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 async def _shown_on_card(deps: Deps, run_id: str, step: str) -> Digest | None:
@@ -95,7 +95,7 @@ async def refuse(deps: Deps, run_id: str, step: str, *, digest8: str, who: polic
         change = door.StepChange(id=StepId(step), error=f"refused: {reason}" if reason else "refused")
         return move(conn, deps, run, Event.CONFIRM_REFUSED, who=who, did="refuse", data=data, step=change)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 async def may_refuse(deps: Deps, run_id: str, step: str, digest8: str, *, who: policy.Member) -> None:

@@ -17,7 +17,7 @@ from bot.core.run import Event, Run, RunStatus, StepStatus
 from bot.core.snapshot import Observation
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.moving import move, must_hold
+from bot.moving import by_person, move, must_hold
 from bot.store import door, history, runs
 from bot.tools.masks import redact
 
@@ -44,7 +44,7 @@ async def stop(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
             history.stepped_in(conn, run_id, _at_hand(conn, run), how=event, at=deps.now())
         return move(conn, deps, run, event, who=who, did="stop", data=data)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 async def resume(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
@@ -106,7 +106,7 @@ async def set_breakpoint(deps: Deps, run_id: str, step: str, *, who: policy.Memb
         history.stepped_in(conn, run_id, [one for one in planned if one.id == step], how=Event.BREAKPOINT_SET, at=deps.now())
         return move(conn, deps, run, Event.BREAKPOINT_SET, who=who, did="breakpoint", data=data)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 def _brakes(deps: Deps, who: policy.Member) -> Guard:
@@ -139,7 +139,7 @@ async def _let_go(
         data = {"step": step, **({"passes": passes} if passes else {}), **(facts or {})}
         return move(conn, deps, run, event, who=who, did=did, data=data, step=change)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 def _must_let_go(deps: Deps, run: Run, event: Event, step: str | None, *, who: policy.Member, did: str, approver: bool) -> None:
@@ -162,7 +162,7 @@ async def _change(deps: Deps, run_id: str, event: Event, *, who: policy.Member, 
             history.stepped_in(conn, run_id, _at_hand(conn, run), how=event, at=deps.now())
         return move(conn, deps, run, event, who=who, did=did, data={})
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 def _at_hand(conn: Connection, run: Run) -> list[Step]:

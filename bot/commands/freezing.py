@@ -14,6 +14,7 @@ from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus
 from bot.core.snapshot import Freeze
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.moving import by_person
 from bot.store import audit, cord, door, posts, runs
 
 
@@ -45,7 +46,7 @@ async def freeze(deps: Deps, *, who: policy.Member, why: str) -> Held:
             raise Refused("already_frozen", did="freeze", **(there.model_dump() if there else {}))
         return _tell(conn, deps, Event.FROZEN, who, _move_all(conn, deps, Event.FROZEN, who.id, now))
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 async def may_freeze(deps: Deps, *, who: policy.Member) -> None:
@@ -67,7 +68,7 @@ async def thaw(deps: Deps, *, who: policy.Member) -> Held:
             raise Refused("not_frozen", did="thaw")
         return _tell(conn, deps, Event.THAWED, who, _move_all(conn, deps, Event.THAWED, who.id, ended))
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 def _move_all(conn: Connection, deps: Deps, event: Event, actor: str, now: Freeze) -> Held:

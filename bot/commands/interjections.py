@@ -12,6 +12,7 @@ from bot.core.replies import control_wish, sure
 from bot.core.run import Event, Hold, Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.moving import by_person
 from bot.outcomes import Outcome, take
 from bot.store import door, replies, runs
 
@@ -25,7 +26,7 @@ async def reply(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: s
     if word:
         return Outcome("status") if word == "status" else Outcome("control", {"word": word})
     said = Reply(ts=ts, actor=who.id, text=text)
-    outcome = await deps.store.write(lambda conn: _hear(conn, deps, runs.get(conn, run_id), said, who))
+    outcome = await by_person(deps, lambda conn: _hear(conn, deps, runs.get(conn, run_id), said, who))
     if outcome.kind == "heard":
         deps.unheard.add(run_id)
         deps.bell.ring(run_id)

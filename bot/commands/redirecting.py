@@ -11,7 +11,7 @@ from bot.core import policy, rest
 from bot.core.run import Event, Run
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.moving import move
+from bot.moving import by_person, move
 from bot.store import audit, runs
 
 
@@ -20,7 +20,7 @@ async def redirect(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts
 
     `ts`: the message, if it was one. Raises `Refused`: `no_redirects_left`, `not_live`, or why this person may not.
     """
-    return await deps.store.write(lambda conn: pull(conn, deps, runs.get(conn, run_id), text=text, who=who, ts=ts))
+    return await by_person(deps, lambda conn: pull(conn, deps, runs.get(conn, run_id), text=text, who=who, ts=ts))
 
 
 async def may_redirect(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
@@ -47,7 +47,7 @@ async def withdraw(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
             raise Refused(no, run=run_id, did="never mind")
         return _withdraw(conn, deps, run, who, why="")
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 def _withdraw(conn: Connection, deps: Deps, run: Run, who: policy.Member, *, why: str) -> Run:
@@ -72,4 +72,4 @@ async def reply_changed(deps: Deps, run_id: str, *, ts: str, text: str | None, w
         data = {"how": "edited" if text else "gone", "text": text or "", "ts": ts}
         return move(conn, deps, run, Event.REDIRECT_ASKED, who=who, did="change", data=data)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)

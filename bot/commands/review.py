@@ -23,6 +23,7 @@ from bot.core.run import TRANSITIONS, Event, NotAllowed, Redirect, Run, RunStatu
 from bot.core.snapshot import Approval, NewPost, Revision
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.moving import by_person
 from bot.proposing import PLANNER, adopt, level_asked, standing
 from bot.store import audit, door, runs
 
@@ -33,7 +34,7 @@ async def approve(deps: Deps, run_id: str, revision: int, *, who: policy.Member,
     Raises `Refused` with what stands in the way. `received_at` judges expiry: a click made in time counts, however long it took to get
     here (C019). `opened_all`: this person has opened every page of the full review, which a plan too long for its card needs (P2).
     """
-    return await deps.store.write(lambda conn: _approve(conn, deps, run_id, revision, who, received_at, opened_all))
+    return await by_person(deps, lambda conn: _approve(conn, deps, run_id, revision, who, received_at, opened_all))
 
 
 @dataclass(frozen=True)
@@ -147,7 +148,7 @@ async def ask_changes(deps: Deps, run_id: str, revision: int, *, words: str, who
     Raises `Refused`: `no_revisions_left` once the planner has made as many as the policy allows, with the words, so that none are lost.
     """
 
-    return await deps.store.write(lambda conn: take_changes(conn, deps, runs.get(conn, run_id), revision, words=words, who=who))
+    return await by_person(deps, lambda conn: take_changes(conn, deps, runs.get(conn, run_id), revision, words=words, who=who))
 
 
 async def may_ask_changes(deps: Deps, run_id: str, revision: int, *, who: policy.Member) -> None:
@@ -165,7 +166,7 @@ async def cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.M
         tell = audit_post(deps.audit_place, run_id, Event.CANCELLED)
         return door.change(conn, run_id, Event.CANCELLED, actor=who.id, at=deps.now(), data=data, tell=tell)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 async def may_cancel(deps: Deps, run_id: str, revision: int | None, *, who: policy.Member) -> None:

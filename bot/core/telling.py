@@ -114,7 +114,7 @@ def why(facts: Facts) -> str:
         return f"{ENDED[run.status]}{at(run.updated_at)}."
     if run.status in (RunStatus.PAUSING, RunStatus.PAUSED):
         begun = "It is paused" if run.status is RunStatus.PAUSED else "It pauses as soon as what runs has finished"
-        return f"{begun}: {_reason(facts)}{_redirect(facts)}."
+        return f"{begun}: {_reason(facts)}{_redirect(facts)}{_frozen_too(facts)}."
     if run.status is RunStatus.QUEUED:
         return (
             f"It waits: {_frozen(facts)}."
@@ -161,6 +161,11 @@ def _redirect(facts: Facts) -> str:
         Redirect.NO_PLAN: "; no plan was found for what was said, so reply with another wish or never mind",
     }
     return says[run.redirect] if run.redirect else ""
+
+
+def _frozen_too(facts: Facts) -> str:
+    """A freeze holds what stands for another reason as well."""
+    return f"; besides, {_frozen(facts)}" if facts.snapshot.freeze and facts.snapshot.run.reason is not Hold.FREEZE else ""
 
 
 def _frozen(facts: Facts) -> str:

@@ -31,6 +31,7 @@ DECISIONS = frozenset(
 )
 
 _INSERT = insert(tables.audit).inline()
+_ENTRIES = select(tables.audit).where(tables.audit.c.run_id == bindparam("run_id")).order_by(tables.audit.c.seq)
 _LAST = (
     select(tables.audit.c.seq, tables.audit.c.hash)
     .where(tables.audit.c.run_id == bindparam("run_id"))
@@ -79,7 +80,7 @@ def head(conn: Connection, run_id: str) -> tuple[int, str]:
 
 def entries(conn: Connection, run_id: str) -> list[Entry]:
     """A run's entries, oldest first."""
-    rows = conn.execute(select(tables.audit).where(tables.audit.c.run_id == run_id).order_by(tables.audit.c.seq))
+    rows = conn.execute(_ENTRIES, {"run_id": run_id})
     return [_entry(row) for row in rows.mappings()]
 
 

@@ -11,7 +11,8 @@ import threading
 from collections.abc import Callable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass, field
-from queue import Empty, SimpleQueue
+from itertools import count
+from queue import Empty, PriorityQueue
 from typing import Any, Self, TypeVar, cast
 
 import structlog
@@ -25,7 +26,8 @@ log = structlog.get_logger()
 T = TypeVar("T")
 
 READERS = 4
-BATCH = 256  # callers that share a transaction at most; the rest wait for the next
+BATCH = 24  # callers that share a transaction at most, some 30 ms of work: whoever may go first waits no longer than for one such
+FIRST, IN_TURN, AT_THE_END = range(3)
 
 _here = threading.local()
 
@@ -58,7 +60,8 @@ class Database:
         self._patience_s = patience_s
         self._writer, self._readers = writer, readers
         self._conn: Connection | None = None  # the writer thread's own
-        self._queue: SimpleQueue[_Job | None] = SimpleQueue()
+        self._queue: PriorityQueue[tuple[int, int, _Job | None]] = PriorityQueue()
+        self._number = count()  # those of one rank in the order in which they came
         self._reading = ThreadPoolExecutor(READERS, thread_name_prefix="pullcord-read")
         self._thread = threading.Thread(target=self._serve, name="pullcord-write", daemon=True)
         self._closed = False
@@ -83,15 +86,16 @@ class Database:
         database._thread.start()
         return database
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, first: bool = False) -> T:
         """Carry out the work in a write transaction and give back what it returns, once that is committed.
 
-        What the work raises is raised here, and what it had written is gone. A work that was queued is carried out even if nobody waits
-        for it any more. Raises `Unavailable` when the store is closed, or busy beyond its bounds.
+        `first`: before whatever else is queued, as a person's brake must be. What the work raises is raised here, and what it had written
+        is gone. A work that was queued is carried out even if nobody waits for it any more. Raises `Unavailable` when the store is closed,
+        or busy beyond its bounds.
         """
         self._check_open()
         future: asyncio.Future[T] = self._loop.create_future()
-        self._queue.put(_Job(work, future))
+        self._queue.put((FIRST if first else IN_TURN, next(self._number), _Job(work, future)))
         return await future
 
     async def read(self, work: Callable[[Connection], T]) -> T:
@@ -103,11 +107,14 @@ class Database:
         """Finish what is queued, then let go of the file. Further calls of `write` and `read` raise `Unavailable`."""
         if not self._closed:
             self._closed = True
-            self._queue.put(None)
+            self._end()
         await asyncio.to_thread(self._thread.join)
         await asyncio.to_thread(self._reading.shutdown)
         self._writer.dispose()
         self._readers.dispose()
+
+    def _end(self) -> None:
+        self._queue.put((AT_THE_END, next(self._number), None))
 
     def _check_open(self) -> None:
         if self._closed:
@@ -135,15 +142,15 @@ class Database:
 
     def _gather(self) -> list[_Job]:
         """The next batch: everyone who waits, up to a bound; empty when the store closes."""
-        first = self._queue.get()
-        batch = [first] if first else []
+        *_, job = self._queue.get()
+        batch = [job] if job else []
         while batch and len(batch) < BATCH:
             try:
-                job = self._queue.get_nowait()
+                *_, job = self._queue.get_nowait()
             except Empty:
                 break
             if job is None:
-                self._queue.put(None)  # for the next round
+                self._end()  # for the next round
                 break
             batch.append(job)
         return batch

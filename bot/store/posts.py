@@ -24,6 +24,7 @@ _posts, _runs = tables.posts, tables.runs
 _ENDED = [status.value for status in FINAL]
 _OPEN = _posts.c.done.is_(False)  # said in just these words: an index serves them
 _INSERT = insert(_posts).inline()
+_OF_RUN = select(_posts).where(_posts.c.run_id == bindparam("run_id")).order_by(_posts.c.id)
 _HAS_KEY = select(_posts.c.id).where(_posts.c.key == bindparam("key"))
 
 
@@ -53,7 +54,7 @@ def get(conn: Connection, post_id: int) -> Post:
 
 def of_run(conn: Connection, run_id: str) -> list[Post]:
     """All posts about a run, oldest first."""
-    return [_post(row) for row in conn.execute(select(_posts).where(_posts.c.run_id == run_id).order_by(_posts.c.id)).mappings()]
+    return [_post(row) for row in conn.execute(_OF_RUN, {"run_id": run_id}).mappings()]
 
 
 def waiting(conn: Connection, now: datetime) -> list[Post]:

@@ -25,6 +25,10 @@ OPEN = [status.value for status in RunStatus if status not in FINAL]  # named on
 _GET = select(*_STATE).where(_runs.c.id == bindparam("run_id"))
 _GET_STEPS = select(_steps).where(_steps.c.run_id == bindparam("run_id")).order_by(_steps.c.number, _steps.c.step_id)
 _GET_REVISION = select(_revisions).where(_revisions.c.run_id == bindparam("run_id"), _revisions.c.revision == bindparam("revision"))
+_GET_REVISIONS = select(_revisions).where(_revisions.c.run_id == bindparam("run_id")).order_by(_revisions.c.revision)
+_GET_APPROVALS = select(tables.approvals).where(tables.approvals.c.run_id == bindparam("run_id")).order_by(tables.approvals.c.id)
+_GET_ATTEMPTS = select(tables.attempts.c.reply).where(tables.attempts.c.run_id == bindparam("run_id")).order_by(tables.attempts.c.round)
+_GET_ANSWER = select(_runs.c.answer).where(_runs.c.id == bindparam("run_id"))
 
 
 def add_revision(
@@ -148,9 +152,8 @@ def next_revision(conn: Connection, run_id: str) -> int:
 
 def revisions(conn: Connection, run_id: str) -> tuple[Revision, ...]:
     """Every revision of the run, oldest first, proposed ones too."""
-    query = select(_revisions).where(_revisions.c.run_id == run_id).order_by(_revisions.c.revision)
     found = []
-    for row in conn.execute(query).mappings():
+    for row in conn.execute(_GET_REVISIONS, {"run_id": run_id}).mappings():
         grades = [Grade.model_validate(grade) for grade in row["grades"]]
         found.append(Revision.model_validate({**row, "grades": {grade.step: grade for grade in grades}}))
     return tuple(found)
@@ -164,15 +167,13 @@ def digest_of(conn: Connection, run_id: str, revision: int) -> Digest | None:
 
 def approvals(conn: Connection, run_id: str) -> tuple[Approval, ...]:
     """Every yes that was given to the run, oldest first."""
-    table = tables.approvals
-    rows = conn.execute(select(table).where(table.c.run_id == run_id).order_by(table.c.id)).mappings()
+    rows = conn.execute(_GET_APPROVALS, {"run_id": run_id}).mappings()
     return tuple(Approval.model_validate({**row, "step": row["step"] or None}) for row in rows)
 
 
 def attempts(conn: Connection, run_id: str) -> tuple[Attempt, ...]:
     """The planning rounds, in order."""
-    table = tables.attempts
-    rows = conn.execute(select(table.c.reply).where(table.c.run_id == run_id).order_by(table.c.round)).scalars()
+    rows = conn.execute(_GET_ATTEMPTS, {"run_id": run_id}).scalars()
     return tuple(Attempt.model_validate(reply) for reply in rows)
 
 
@@ -181,7 +182,7 @@ def snapshot(conn: Connection, run_id: str, *, entries: bool = False) -> Snapsho
     run = get(conn, run_id)
     all_revisions = revisions(conn, run_id)
     stands = next((one for one in all_revisions if one.revision == run.revision), None)
-    answer = conn.execute(select(_runs.c.answer).where(_runs.c.id == run_id)).scalar_one()
+    answer = conn.execute(_GET_ANSWER, {"run_id": run_id}).scalar_one()
     record: Sequence[Entry] = audit.entries(conn, run_id) if entries else ()
     return Snapshot(
         run=run,

@@ -34,6 +34,7 @@ def confirm_closed(scene: Scene, step: Step, digest: str, *, still_held: bool) -
 def _settling(scene: Scene, step: Step, digest: str) -> Entry | None:
     """The entry that ended the wait for this filling, or that holds it up: decided on, the run ended, or somebody paused or redirected."""
     over: Entry | None = None
+    asked = False
     for entry in scene.snapshot.entries:
         of_step = entry.data.get("step") == step.id
         about = of_step and _same(entry.data.get("filling"), digest)
@@ -41,8 +42,8 @@ def _settling(scene: Scene, step: Step, digest: str) -> Entry | None:
         if (entry.event in DECIDED and about) or (entry.event in OF_THE_RUN and not decided):
             over = entry
         elif entry.event == Event.HELD and about:
-            over = None  # it asks (again)
-        elif entry.event == Event.HELD and of_step and not decided:
+            over, asked = None, True  # it asks (again)
+        elif entry.event == Event.HELD and of_step and asked and not decided:
             return None  # it asks with other values
     return over if over is None or over.event not in MEANWHILE or _may_ask_again(scene, step, over) else None
 

@@ -129,7 +129,7 @@ def planning_ended(scene: Scene, *, offers: frozenset[str] = NO_OFFERS) -> Card:
     if scene.run.status is not RunStatus.FAILED:
         return ended_card.closed_before_running(scene, offers=offers)
     last = scene.snapshot.attempts[-1] if scene.snapshot.attempts else None
-    if last and any(not part.understood for part in last.parts):
+    if last and any(_is_missed(part) for part in last.parts):
         return not_understood(scene, last)
     return failed(scene, last, offers)
 
@@ -169,7 +169,7 @@ def _own_faults(scene: Scene, last: Attempt) -> Card:
 
 def not_understood(scene: Scene, last: Attempt) -> Card:
     """Without a model: which parts of the ask were understood, and what is closest to the others."""
-    missed = sum(not part.understood for part in last.parts)
+    missed = sum(_is_missed(part) for part in last.parts)
     known = "These parts were understood, this one was not:" if missed == 1 else f"Of these parts {missed} were not understood:"
     lines = [blocks.line(blocks.said(known if missed < len(last.parts) else "This was not understood:"))]
     lines.append(blocks.bullets([_part(part) for part in last.parts[:20]]))
@@ -184,10 +184,15 @@ def not_understood(scene: Scene, last: Attempt) -> Card:
     return _ended(scene, f"{words.WRONG} Not understood", text, lines, "planned without a model", "nothing ran")
 
 
+def _is_missed(part: Part) -> bool:
+    """Not understood, or understood up to something that was not said."""
+    return not part.understood or bool(part.note)
+
+
 def _part(part: Part) -> list[Element]:
     note = [blocks.said(f" ({one_line(part.note, 100)})")] if part.note else []
     if part.understood:
-        return [blocks.said("✓ "), blocks.literal(one_line(part.notation or part.words, 200)), *note]
+        return [blocks.said("? " if part.note else "✓ "), blocks.literal(one_line(part.notation or part.words, 200)), *note]
     tools: list[Element] = []
     for place, tool in enumerate(part.closest[:3]):
         first = " — the closest tools are " if len(part.closest) > 1 else " — the closest tool is "

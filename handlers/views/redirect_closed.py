@@ -16,6 +16,7 @@ from handlers.views.text import count, date, is_person, joined, listed, outside,
 MOST_FAULTS = 5
 SETTLING = (Event.REDIRECTED, Event.WITHDRAWN, Event.REDIRECT_ASKED, Event.REDIRECT_PLANNED, Event.EXPIRED, Event.STOP_ASKED)
 NUMBERS = {2: "two", 3: "three"}
+DID = {"reply": "said more", "edited": "edited the reply", "gone": "deleted a reply", "arguments": "changed the values of a step"}
 
 
 def origin(scene: Scene, revision: int) -> Entry | None:
@@ -70,15 +71,16 @@ def _approved(scene: Scene, planned: Entry, entry: Entry) -> Card:
 def _withdrawn(scene: Scene, planned: Entry, entry: Entry) -> Card:
     old = record.stood(scene.snapshot, planned.seq)
     stands = f"revision {old.revision}" if old else "the plan as it was"
-    goes_on = f"The run goes on with {stands}, as it was approved."
-    sentence = blocks.section(f"By {ping(entry.actor)}, {date(entry.at, now=scene.now)}. {goes_on}")
+    why = plain(str(entry.data.get("why") or ""), 120)
+    who = f"By {ping(entry.actor)}, {date(entry.at, now=scene.now)}{f': {why}' if why else ''}"
+    sentence = blocks.section(f"{who}. The run goes on with {stands}, as it was approved.")
     text = f"Withdrawn: {scene.run.id} goes on with {stands}, as it was approved."
     return _folded(scene, planned, f"{words.CLOSED} Withdrawn", text, [sentence], "never used")
 
 
 def _replaced(scene: Scene, planned: Entry, entry: Entry) -> Card:
     """Somebody said or edited more: what counts is on a newer card."""
-    did = "said more" if entry.data.get("how") == "reply" else "edited the rest by hand"
+    did = DID.get(str(entry.data.get("how") or ""), "edited the rest by hand")
     newer = record.after(scene.snapshot, planned.seq, Event.REDIRECT_PLANNED)
     number = newer.data.get("proposed") if newer else None
     there = words.card_link(scene, "redirect", f"revision {number} ↓") if number else ""
@@ -157,7 +159,7 @@ def goes_on(scene: Scene, *, plain: bool = False) -> str:
         return "The run has ended."
     if scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING):
         its_card = "its card" if plain else words.card_link(scene, "run", "its card")
-        return f"The plan is the new one; {its_card} says for what the run stands."
+        return f"The new plan stands; what the run waits for is on {its_card}."
     return "The run goes on."
 
 
@@ -170,12 +172,13 @@ def impossible(scene: Scene, version: int) -> Card:
     after = record.after(scene.snapshot, entry.seq, *SETTLING) if entry else None
     is_open = scene.run.redirect is Redirect.NO_PLAN and after is None
     told = held_redirect.said(scene, record.asks(scene.snapshot, until=entry.seq if entry else None), mentions=False)
-    stands = f"revision {scene.run.revision} still stands" if after is None or after.event != Event.REDIRECTED else ""
+    old = record.stood(scene.snapshot, entry.seq) if entry and after else None
+    stands = f"revision {old.revision} stayed" if old else f"revision {scene.run.revision} still stands"
     value, hears = scene.run.id, scene.run.id
     made = [
         blocks.header(f"{words.WAITS} No new plan for the rest" if is_open else f"{words.CLOSED} No new plan was found"),
         *([blocks.rich(*told)] if told else []),
-        blocks.context(joined(scene.run.id, stands, "paused" if is_open else _then(after))),
+        blocks.context(joined(scene.run.id, "" if after and after.event == Event.REDIRECTED else stands, "paused" if is_open else _then(after))),
         blocks.rich(*_why(entry), *([_next()] if is_open else [])),
         *blocks.actions(
             f"redirect:{value}.{scene.run.version}",

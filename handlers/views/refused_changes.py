@@ -117,4 +117,6 @@ def not_live(case: Case) -> Telling:
 
 def nothing_to_withdraw(case: Case) -> Telling:
     what = f"Nothing to withdraw: no change of {case.run} is open."
-    return Telling(what, joined(case.state, "Nothing changed.", by=" "), f"to hold it, press *Pause* on {case.card('its card')}.")
+    runs = case.scene is not None and case.scene.run.status in (RunStatus.QUEUED, RunStatus.RUNNING)
+    then = f"to hold it, press *Pause* on {case.card('its card')}." if runs else f"look at {case.card('its card')}."
+    return Telling(what, joined(case.state, "Nothing changed.", by=" "), then)

@@ -21,6 +21,9 @@ def stale(case: Case) -> Telling:
     if planning or (case.scene is not None and case.scene.run.status is RunStatus.PLANNING):
         now = f"Another revision is being planned: {case.state} Nothing changed."
         return Telling(f"{case.no}: this card is out of date.", now, "wait for the new card, or reply in the thread.", words=_given(case))
+    if case.scene is not None and case.scene.run.is_final:
+        now = joined(case.state, "Nothing changed.", by=" ")
+        return Telling(f"{case.no}: this card is out of date.", now, f"look at {case.card('its card')}.", words=_given(case))
     stands = f"{by}{newer} stands now." if by else f"{newer.capitalize()} stands now."
     what = f"{case.no}: this card is out of date."
     return Telling(what, f"{stands} Nothing changed.", f"decide on {case.card(newer, kind)}.", words=_given(case))
@@ -50,11 +53,11 @@ def quorum(case: Case) -> Telling:
 
 
 def late_approved(case: Case) -> Telling:
-    over = case.scene is not None and case.scene.run.is_final
+    runs = case.scene is None or case.scene.run.status in (RunStatus.QUEUED, RunStatus.RUNNING)
     return Telling(
         f"Already approved{case.by}{case.at}.",
         f"Your click changed nothing. {case.state}".strip(),
-        f"look at {case.card('its card')}." if over else f"to hold it, press *Pause* on {case.card('its card')}.",
+        f"look at {case.card('its card')}." if not runs else f"to hold it, press *Pause* on {case.card('its card')}.",
     )
 
 

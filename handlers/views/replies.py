@@ -82,7 +82,7 @@ def changes(scene: Scene, data: Data) -> Card:
     says = came[Event(after.event)] if after else "another revision is being planned; nothing can be approved until it is there"
     return Card(
         f"Taken as a change to the plan of {scene.run.id}: {says}.",
-        [blocks.section(f"{words.WORKS} Taken as a change to the plan of {scene.run.id}: {says}.")],
+        [blocks.section(f"{words.WAITS if after else words.WORKS} Taken as a change to the plan of {scene.run.id}: {says}.")],
     )
 
 
@@ -120,15 +120,19 @@ def refused(scene: Scene, data: Data) -> Card:
         lines = [blocks.line(blocks.strong("Not changed."), blocks.said(" The run stays as it was."))]
         return Card(f"Not changed: {scene.run.id} stays as it was.", [blocks.rich(*lines), _where(scene)])
     what, of, setting, then = known
-    used = f"{limit} {what} are used, and that is the limit {of}" if limit else f"the {what} {of} are used up"
+    used = f"{_of_them(limit, what)} {'is' if limit == 1 else 'are'} used, and that is the limit {of}" if limit else f"the {what} {of} are used up"
     lines = [
         blocks.line(
             blocks.strong("Not changed: "), blocks.said(f"{used} ("), blocks.literal(setting), blocks.said("). Nothing else changed.")
         ),
         blocks.line(blocks.strong("Next: "), blocks.said(then)),
     ]
-    text = f"Not changed: {scene.run.id} has used its {f'{limit} ' if limit else ''}{what}. {then}"
+    text = f"Not changed: {scene.run.id} has used its {_of_them(limit, what)}. {then}"
     return Card(text, [blocks.rich(*lines), _where(scene), *_brakes(scene, data)])
+
+
+def _of_them(limit: object, what: str) -> str:
+    return f"one {what[:-1]}" if limit == 1 else f"{limit} {what}" if limit else what
 
 
 def _brakes(scene: Scene, data: Data) -> list[Block]:
@@ -206,8 +210,9 @@ def withdrawn(scene: Scene, data: Data | None = None) -> Card:  # noqa: ARG001
     """Never mind: the old rest stands."""
     entry = record.last(scene.snapshot, Event.WITHDRAWN)
     who = f" by {words.profile(scene, entry.actor)}" if entry else ""
-    stands = scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING) and scene.run.reason in (Hold.PERSON, Hold.FREEZE)
-    then = "It stays paused" if stands else "The run goes on"
+    stands = scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING)
+    waits = f"What it waits for is on {words.card_link(scene, 'run', 'its card ↑')}"
+    then = ("It stays paused" if scene.run.reason in (Hold.PERSON, Hold.FREEZE) else waits) if stands else "The run goes on"
     says = f"Withdrawn{who}. {scene.run.id} keeps revision {scene.run.revision}, as it was approved. {then}."
     return Card(f"Withdrawn: {scene.run.id} keeps revision {scene.run.revision}, as it was approved.", [blocks.section(says)])
 

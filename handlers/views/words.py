@@ -125,9 +125,12 @@ def id_line(scene: Scene, *more: str, requester: bool = True) -> Block:
 
 def approved_by(scene: Scene) -> str:
     """Who said yes to the revision that runs: one with the time, several without."""
-    given = [one for one in scene.snapshot.approvals if one.kind == "plan" and one.digest == scene.run.digest]
+    plans = [one for one in scene.snapshot.approvals if one.kind == "plan"]
+    given = [one for one in plans if one.digest == scene.run.digest]
     if not scene.run.approved:
         return ""
+    if not given and plans:  # a later rest that asked nobody stands on what was approved before
+        given = [one for one in plans if one.digest == plans[-1].digest]
     if not given:
         return "no approval needed"
     if len(given) == 1:

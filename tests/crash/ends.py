@@ -1,5 +1,6 @@
 """What must be true once a run has ended, whatever happened to the bot on the way."""
 
+import json
 from collections import Counter
 
 from sqlalchemy import text
@@ -69,12 +70,16 @@ async def _said_once(stage: Stage, final: Snapshot) -> None:
 
     async def answered() -> bool:
         stage.bot.revive()
-        with_answer = [m for m in await stage.person("approver").everything("#ops") if "Report" in text_of(m)]
-        return bool(with_answer) and not stage.is_behind()
+        if stage.is_behind():
+            return False
+        return any("Report" in text_of(message) for message in await stage.person("approver").everything("#ops"))
 
     await eventually(answered, "everything to stand in Slack", within_s=60, every_s=0.1)
     keys = await stage.keys()
-    _same([key for key, times in Counter(keys).items() if times > 1], [])
+    twice = [key for key, times in Counter(keys).items() if times > 1]
+    if twice:
+        (stage.folder / "wire.json").write_text(json.dumps(await stage.people.call("GET", "/log"), indent=1))
+    _same(twice, [])
     reading = engine.reading(stage.bot.environment["PULLCORD_DATABASE_URL"], connections=1)
     with reading.connect() as conn, engine.begin_reading(conn):
         posts = {row.key for row in conn.execute(text("SELECT key FROM posts WHERE card != 'reaction'"))}

@@ -16,6 +16,8 @@ import select
 import signal
 import sqlite3
 import sys
+import tempfile
+import threading
 import traceback
 from collections import Counter
 from pathlib import Path
@@ -25,7 +27,7 @@ import bot.app
 from bot.bell import Bell
 from bot.cli.serving import until_told
 from bot.logs import configure
-from bot.settings import load
+from bot.settings import Settings, load
 
 LOOK_S = 0.02
 
@@ -115,7 +117,18 @@ def bury(children: dict[int, str]) -> None:
         tell(1, f"{children.pop(pid)} ended {os.waitstatus_to_exitcode(status)}")
 
 
+async def warm_up(folder: str) -> None:
+    """Do once what every bot does at its start, so that nothing has to be loaded or worked out again."""
+    settings = Settings(database_url=f"sqlite:///{folder}/warm.db", files_root=Path(folder) / "files", planner="offline")
+    deps = await bot.app.open_deps(settings, bot.app.roles(settings))
+    await deps.tools.close()
+    await deps.store.close()
+
+
 def main() -> None:
+    with tempfile.TemporaryDirectory() as folder:
+        asyncio.run(warm_up(folder))
+    assert threading.active_count() == 1, "only a process of one thread can be forked"
     gc.collect()
     gc.freeze()
     children: dict[int, str] = {}

@@ -22,6 +22,7 @@ from tests.doubles.town import Message, People, Person, find_button, settings_fo
 from tests.doubles.waiting import eventually
 
 AGAIN_S = 1.5  # a click that had no effect so long is repeated
+LOOK_S = 0.15  # between two looks for something to click
 LONGEST_S = 100.0
 FINAL = ("succeeded", "failed", "stopped", "cancelled", "expired", "refused")
 CHANNELS = ("C0OPS", "C0GENERAL", "C0AUDIT")
@@ -40,6 +41,7 @@ class Facts:
     thread_ts: str | None = None
     steps: dict[str, tuple[str, str, dict[str, Any]]] = field(default_factory=dict)  # id → tool, status, arguments
     events: Counter[str] = field(default_factory=Counter)
+    open: frozenset[str] = frozenset()  # gates that the world has opened
 
     def step(self, name: str) -> str:
         return self.steps[name][1] if name in self.steps else ""
@@ -69,7 +71,8 @@ class Stage:
             if run is None:
                 return Facts()
             steps = {name: (tool, status, json.loads(args or "{}")) for name, tool, status, args in conn.execute(STEPS)}
-            return Facts(*run, steps, Counter(event for (event,) in conn.execute("SELECT event FROM audit WHERE run_id != '-'")))
+            events = Counter(event for (event,) in conn.execute("SELECT event FROM audit WHERE run_id != '-'"))
+        return Facts(*run, steps, events, frozenset(path.stem for path in self.folder.glob("*.open")))
 
     async def until(self, true: Callable[[Facts], bool], act: "Act | None" = None, *, once: bool = False, what: str = "") -> Facts:
         """Look until it is true; meanwhile the bot is started again if it has died, doubts are settled, and `act` is done as people do."""
@@ -86,8 +89,10 @@ class Stage:
             if found.status == "paused" and found.reason == "in_doubt":
                 await self._settle(found)
                 next_try = time.monotonic() + 0.3
-            elif act is not None and not (once and said) and (acted := await act(self, found)):
-                said, next_try = True, time.monotonic() + (AGAIN_S if acted is True else acted)
+            elif act is not None and not (once and said):
+                acted = await act(self, found)
+                said = said or bool(acted)
+                next_try = time.monotonic() + (AGAIN_S if acted is True else acted or LOOK_S)
             return None
 
         return await eventually(probe, what, within_s=LONGEST_S, every_s=0.05)

@@ -82,7 +82,7 @@ def opens(gate: str, when: Truth = lambda _: True) -> Deed:
             (stage.folder / f"{gate}.open").touch()
         return when(now)
 
-    return Deed(f"{gate} opens", touch, lambda now: now.step(gate) == "succeeded")
+    return Deed(f"{gate} opens", touch, lambda now: gate in now.open)
 
 
 def pulls(name: str, label: str, done: Truth, when: Truth) -> Deed:

@@ -91,7 +91,7 @@ class Store:
         self.conn = conn
         self.seen: deque[Any] = deque()  # what an activity read a while ago: handed out in place of what is true now
 
-    async def write(self, work: Callable[[Connection], T]) -> T:
+    async def write(self, work: Callable[[Connection], T], *, first: bool = False) -> T:  # noqa: ARG002
         transaction = engines.begin_writing(self.conn)
         self.conn.info["noted"] = set()
         try:
