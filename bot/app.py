@@ -25,10 +25,10 @@ from bot.core.policy import Policy
 from bot.core.snapshot import Synthesizer
 from bot.deps import Deps
 from bot.errors import ConfigurationError
-from bot.holding import hold
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.llm.rules import RulesClassifier
+from bot.one_process import hold
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.supervisor import Supervisor

@@ -17,12 +17,12 @@ def take_changes(conn: Connection, deps: Deps, run: Run, revision: int, *, words
     """The planner is to make another revision of a plan under review. Raises `Refused`."""
     must_take_changes(conn, deps, run, revision, who, words=words)
     data = {"words": words, "revision_was": run.revision, "deadline": None}
-    return move(conn, deps, run, Event.CHANGES_ASKED, who=who, did="ask", data=data)
+    return move(conn, deps, run, Event.CHANGES_ASKED, who=who, did="ask for changes", data=data)
 
 
 def must_take_changes(conn: Connection, deps: Deps, run: Run, revision: int, who: policy.Member, *, words: str | None = None) -> None:
     """Raise the refusal that fits when this revision takes no (more) changes in words from this person."""
-    facts: dict[str, Any] = {"run": run.id, "revision": revision, "current": run.revision, "did": "ask", "words": words or ""}
+    facts: dict[str, Any] = {"run": run.id, "revision": revision, "current": run.revision, "did": "ask for changes", "words": words or ""}
     if no := policy.may_decide(deps.policy, who, requester=run.requester):
         raise Refused(no, **facts)
     if run.status is not RunStatus.IN_REVIEW:

@@ -17,7 +17,8 @@ from bot.core.run import Event, Run, RunStatus
 from bot.core.snapshot import NewPost
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.store import cord, door, runs
+from bot.opening import open_run
+from bot.store import door, runs
 
 REFUSED_IN_PUBLIC = frozenset({"no_redirects_left", "no_revisions_left"})  # limits of the run, not of the person
 
@@ -66,25 +67,18 @@ def _change(conn: Connection, deps: Deps, run: Run, reply: Reply, who: policy.Me
 
 def _follow(conn: Connection, deps: Deps, run: Run, reply: Reply, who: policy.Member) -> Run | None:
     """Open a run for the reply, in the same thread; None if it was opened before."""
-    if no := policy.may_ask(deps.policy, who):
-        raise Refused(no, run=run.id, did="ask")
-    if (freeze := cord.frozen(conn)) is not None:
-        raise Refused("frozen", did="ask", words=reply.text, **freeze.model_dump())
-    at = deps.now()
-    new = Run(
-        id=deps.new_run_id(),
+    return open_run(
+        conn,
+        deps,
         ask=reply.text,
-        requester=who.id,
+        who=who,
         team=run.team,
         channel=run.channel,
         thread_ts=run.thread_ts,
         source_ts=reply.ts,
-        created_at=at,
-        updated_at=at,
+        event_key=f"reply:{run.channel}:{reply.ts}",
+        follows=run.id,
     )
-    card = NewPost(run=new.id, card="run", key=f"{new.id}:run", channel=new.channel)
-    data = {"ask": new.ask, "follows": run.id}
-    return door.open_run(conn, new, actor=who.id, at=at, data=data, event_key=f"reply:{run.channel}:{reply.ts}", tell=[card])
 
 
 def _told(conn: Connection, run: Run, reply: Reply, kind: str, **facts: Any) -> Outcome:

@@ -10,12 +10,11 @@ from typing import Any
 
 from sqlalchemy import Connection
 
-from bot.core import policy
+from bot.core import policy, rest
 from bot.core.audit import audit_post
-from bot.core.comparison import asked, changes, compare
+from bot.core.comparison import asked, changes, compare, level_of
 from bot.core.ids import Digest, StepId
 from bot.core.plan import Plan, digest
-from bot.core.risk import Level, highest
 from bot.core.run import Event, Run, RunStatus, StepStatus
 from bot.core.snapshot import NewPost, Revision
 from bot.deps import Deps
@@ -90,7 +89,7 @@ def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author
     new = store(conn, run, found, author=author, at=at, adopt=False)
     stands = standing(conn, run)
     must = () if never_asked else asked(stands, new, deps.tools.catalogue, done=_done(states))
-    level = level_asked(new, must)
+    level = level_of(new, must)
     if not must or _said_yes(conn, run, new) >= deps.policy.quorum.get(level, 1):
         return adopt(conn, deps, run, new, actor=actor, asked=must)
     data = {
@@ -144,7 +143,7 @@ def standing(conn: Connection, run: Run) -> Revision:
 
 
 def _done(states: dict[StepId, StepStatus]) -> list[StepId]:
-    return [step for step, status in states.items() if status not in (StepStatus.PENDING, StepStatus.FAILED)]
+    return [step for step, status in states.items() if status not in rest.OPEN_TO_CHANGE]
 
 
 def _learn(conn: Connection, run: Run, new: Plan, *, how: Event, at: datetime) -> None:
@@ -164,11 +163,6 @@ def review_posts(deps: Deps, run: Run, revision: int, *, card: str = "review") -
         else NewPost(run=run.id, card=card, key=f"{key}@{place}", channel=place, in_thread=False, data=data)
         for place in deps.review_places or ("thread",)
     ]
-
-
-def level_asked(new: Revision, steps: tuple[StepId, ...]) -> Level:
-    """The highest risk among the steps that are asked: what the quorum follows."""
-    return highest([grade.level for name, grade in new.grades.items() if name in steps])
 
 
 def is_live(run: Run) -> bool:

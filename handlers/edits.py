@@ -10,6 +10,7 @@ from dataclasses import dataclass
 
 from bot.core.comparison import changes
 from bot.core.plan import Plan, Step, dependents, numbered
+from bot.core.rest import used_numbers
 from bot.core.snapshot import Snapshot
 from bot.core.wording import joined
 
@@ -28,9 +29,7 @@ class Edit:
 
 def shown(snapshot: Snapshot, plan: Plan) -> Plan:
     """The plan with the numbers that its new steps would get now."""
-    last = snapshot.revisions[-1].plan.steps if snapshot.revisions else ()
-    used = {step.number for step in (*last, *(snapshot.plan.steps if snapshot.plan else ()))} | {state.number for state in snapshot.steps}
-    return numbered(plan, used=used)
+    return numbered(plan, used=used_numbers(snapshot.revisions, snapshot.steps))
 
 
 def put(plan: Plan, step: Step) -> Plan:

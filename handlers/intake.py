@@ -6,8 +6,8 @@ in nothing could be shown, so the person is told how to invite it, by the comman
 
 from bot import runs
 from bot.commands import intake
+from bot.core.replies import control_wish
 from bot.core.run import Run
-from bot.core.words import control_word
 from bot.errors import Refused
 from handlers import controls, whisper
 from handlers.context import Command, Message, Press, Submission
@@ -27,7 +27,7 @@ async def on_mention(desk: Desk, said: Message) -> None:
 
 async def on_direct(desk: Desk, said: Message) -> None:
     """A direct message asks, too; a control word alone brakes what this person has running."""
-    if word := control_word(said.text):
+    if word := control_wish(said.text):
         await controls.on_word(desk, said, word)
     else:
         await ask(desk, said)

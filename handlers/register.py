@@ -15,7 +15,7 @@ import structlog
 from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.context.ack.async_ack import AsyncAck
 
-from bot.core.words import control_word
+from bot.core.replies import control_wish
 from bot.deps import Deps
 from bot.errors import Refused
 from handlers import (
@@ -158,7 +158,7 @@ def _events(app: AsyncApp, desk: Desk) -> None:
             if changed := context.change(body, bot_user_id=us):
                 errors.start(desk, interjections.on_change(desk, changed), place=changed.place, did="edit the ask")
         elif said := context.message(body, bot_user_id=us):
-            errors.start(desk, interjections.on_message(desk, said), place=said.place, did=control_word(said.text) or "reply")
+            errors.start(desk, interjections.on_message(desk, said), place=said.place, did=control_wish(said.text) or "reply")
 
     async def on_home(body: Json) -> None:
         opened = context.home(body)

@@ -10,6 +10,7 @@ from datetime import timedelta
 from sqlalchemy import Connection
 
 from bot import runs
+from bot.activities.rounds import as_attempt, as_draft, attempts_since, cannot, round_of, said
 from bot.core import rest
 from bot.core.audit import audit_post
 from bot.core.drafts import Brief, Draft
@@ -19,7 +20,6 @@ from bot.core.snapshot import NewPost, Snapshot
 from bot.core.validation import validate
 from bot.deps import Deps
 from bot.proposing import PLANNER, Graded, for_review, graded, store
-from bot.rounds import as_attempt, as_draft, attempts_since, cannot, round_of, said
 from bot.store import door
 from bot.store import runs as rows
 
@@ -71,7 +71,7 @@ def _as_whole_plan(deps: Deps, snapshot: Snapshot, reply: Draft) -> Draft:
     """The reply with every number on its steps (those of the revision before stay), and with all that is wrong with it written down."""
     if reply.plan is None or reply.faults:
         return reply
-    used = [step.number for revision in snapshot.revisions for step in revision.plan.steps]
+    used = rest.used_numbers(snapshot.revisions)
     plan = rest.whole(snapshot.plan or reply.plan, reply.plan, {}, used_numbers=used).model_copy(update={"goal": reply.plan.goal})
     faults = tuple(validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps))
     return reply.model_copy(update={"plan": plan, "faults": faults})

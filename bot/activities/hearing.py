@@ -6,7 +6,7 @@ A reply is taken off the list in the transaction that acts on it, so that a cras
 from sqlalchemy import Connection
 
 from bot import runs
-from bot.briefing import brief_of
+from bot.activities.briefing import brief_of
 from bot.core.drafts import Reply
 from bot.core.policy import Member
 from bot.core.run import Event
@@ -43,5 +43,7 @@ async def _act(deps: Deps, run_id: str, reply: Reply, kind: str | None) -> None:
 
 
 def _as_heard(deps: Deps, reply: Reply) -> Member:
-    """The person as they were when the reply was heard: one who may change the rest. Whatever it adds is approved like any plan."""
+    """The person of whom it was looked up, when the reply was heard, that they may have this changed. It stands for no other right:
+    whatever the change adds is approved like any plan.
+    """
     return Member(id=reply.actor, listed=frozenset(deps.policy.names), is_admin=True)

@@ -7,7 +7,8 @@ the planner is told everything again. Each round is stored before the next begin
 from sqlalchemy import Connection
 
 from bot import runs
-from bot.briefing import brief_of, states_of
+from bot.activities.briefing import brief_of, states_of
+from bot.activities.rounds import as_attempt, as_draft, attempts_since, cannot, round_of
 from bot.changing import is_being_planned
 from bot.core import rest
 from bot.core.comparison import compare
@@ -18,7 +19,6 @@ from bot.core.snapshot import Entry, Snapshot
 from bot.core.validation import validate
 from bot.deps import Deps
 from bot.proposing import PLANNER, graded, of_the_rest, review_posts
-from bot.rounds import as_attempt, as_draft, attempts_since, cannot, round_of
 from bot.store import audit, cord, door
 from bot.store import runs as rows
 
@@ -48,7 +48,7 @@ def _as_whole_plan(deps: Deps, snapshot: Snapshot, reply: Draft) -> Draft:
     if reply.plan is None or reply.faults or snapshot.plan is None:
         return reply
     states = states_of(snapshot)
-    used = {state.number for state in snapshot.steps} | {step.number for one in snapshot.revisions for step in one.plan.steps}
+    used = rest.used_numbers(snapshot.revisions, snapshot.steps)
     plan = rest.whole(snapshot.plan, reply.plan, states, used_numbers=used)
     faults = rest.faults(snapshot.plan, reply.plan, states)
     faults += validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps, done=rest.fixed(plan, states))
@@ -73,7 +73,7 @@ async def _record(deps: Deps, snapshot: Snapshot, reply: Draft, *, number: int, 
             _put_forward(conn, deps, _held_by_freeze(conn, deps, run), snapshot, reply.plan)
             return True
         if last:
-            fail(conn, deps, run, list(attempt.faults) or ["no plan for this was found"])
+            _fail(conn, deps, run, list(attempt.faults) or ["no plan for this was found"])
         return last
 
     return await deps.store.write(work)
@@ -104,7 +104,7 @@ def _put_forward(conn: Connection, deps: Deps, run: Run, snapshot: Snapshot, pla
     of_the_rest(conn, deps, run, graded(deps, plan), author=PLANNER, actor=actor)
 
 
-def fail(conn: Connection, deps: Deps, run: Run, faults: list[str]) -> None:
+def _fail(conn: Connection, deps: Deps, run: Run, faults: list[str]) -> None:
     """No rest was found: the run stays where it stands, and its thread says why and what can be said instead."""
     posts = review_posts(deps, run, run.revision, card="redirect")
     posts = [post.model_copy(update={"key": f"{post.key}.failed.{run.version}", "data": {"failed": run.version}}) for post in posts[:1]]

@@ -21,7 +21,7 @@ from bot.core.snapshot import Revision, Snapshot
 from bot.core.validation import validate
 from bot.deps import Deps
 from bot.errors import PullcordError, Refused
-from bot.moving import move, must_hold
+from bot.moving import by_person, move, must_hold
 from bot.proposing import for_review, graded, of_the_rest, standing
 from bot.store import audit, runs
 
@@ -48,8 +48,7 @@ class Checked:
 def check(deps: Deps, snapshot: Snapshot, plan: Plan) -> Checked:
     """Validate and grade an unsaved plan as it would be saved. Nothing is stored."""
     states = {state.id: state.status for state in snapshot.steps}
-    used = {state.number for state in snapshot.steps}
-    found = graded(deps, numbered(plan, used=used))
+    found = graded(deps, numbered(plan, used=rest.used_numbers(snapshot.revisions, snapshot.steps)))
     faults = _faults(deps, snapshot.plan, found.plan, states, rest.refused_calls(snapshot.entries))
     return Checked((*faults, *found.verdict.denied), {grade.step: grade for grade in found.verdict.grades}, found.verdict.level)
 
@@ -81,13 +80,12 @@ async def save(deps: Deps, run_id: str, *, base: int, plan: Plan, who: policy.Me
             raise Refused("edit_conflict", run=run_id, base=base, current=current.revision, by=current.author, did="edit")
         return _save(conn, deps, run, current, plan, who)
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 def _save(conn: Connection, deps: Deps, run: Run, current: Revision, plan: Plan, who: policy.Member, *, sure: bool = False) -> Run:
     states = {state.id: state.status for state in runs.steps(conn, run.id)}
-    used = {state.number for state in runs.steps(conn, run.id)} | {step.number for step in current.plan.steps}
-    whole = numbered(plan, used=used)
+    whole = numbered(plan, used=rest.used_numbers(runs.revisions(conn, run.id), runs.steps(conn, run.id)))
     stands = standing(conn, run).plan
     found = graded(deps, whole)
     if faults := (*_faults(deps, stands, whole, states, rest.refused_calls(audit.entries(conn, run.id))), *found.verdict.denied):
@@ -142,11 +140,11 @@ async def change_arguments(deps: Deps, run_id: str, step: str, *, digest8: str, 
         wanted = _as_planned(planned, _filled(conn, run_id, step), args)
         changed = planned.model_copy(update={"args": wanted, "depends_on": planned.needs})
         if not changes(planned, changed):
-            raise Refused("nothing_changed", run=run_id, did="change")
+            raise Refused("nothing_changed", run=run_id, did="change arguments")
         plan = stands.plan.model_copy(update={"steps": tuple(changed if one.id == step else one for one in stands.plan.steps)})
         return _save(conn, deps, run, stands, plan, who, sure=_asks_again(deps, stands, plan, step))
 
-    return await deps.store.write(work)
+    return await by_person(deps, work)
 
 
 def _filled(conn: Connection, run_id: str, step: str) -> dict[str, Any]:
@@ -190,11 +188,11 @@ async def may_change_arguments(deps: Deps, run_id: str, step: str, digest8: str,
 
 
 def _must_wait_for_these(conn: Connection, deps: Deps, run: Run, step: str, digest8: str, who: policy.Member) -> None:
-    must_hold(run, step, Event.CONFIRMED, did="change")
+    must_hold(run, step, Event.CONFIRMED, did="change arguments")
     if run.reason is not Hold.CONFIRM:
-        raise Refused("held_otherwise", run=run.id, reason=run.reason, did="change")
+        raise Refused("held_otherwise", run=run.id, reason=run.reason, did="change arguments")
     if no := policy.may_decide(deps.policy, who, requester=run.requester):
-        raise Refused(no, run=run.id, step=step, did="change")
+        raise Refused(no, run=run.id, step=step, did="change arguments")
     state = next((state for state in runs.steps(conn, run.id) if state.id == step), None)
     if not fingerprint(state.args if state else None).startswith(digest8):
         raise Refused("confirm_void", run=run.id, step=step)

@@ -1,21 +1,16 @@
 """Somebody asks: a run is opened, and that is all. Planning is slow work and starts by itself once the row is there."""
 
-from functools import partial
 from typing import Any
 
 from sqlalchemy import Connection
 
-from bot import runs as runs_now
+from bot import opening
 from bot.core import policy
 from bot.core.audit import audit_post
-from bot.core.ids import new_run_id
 from bot.core.run import Event, Run, RunStatus
 from bot.core.snapshot import NewPost
 from bot.deps import Deps
-from bot.errors import Refused
 from bot.store import door, runs
-
-LONGEST_ASK = 40_000
 
 
 async def open_run(
@@ -30,43 +25,20 @@ async def open_run(
     event_key: str | None,
     follows: str | None = None,
 ) -> Run | None:
-    """A new run in *planning*, its run card in the outbox; None if `event_key` opened one before.
-
-    Without `thread_ts` the run card becomes a root message of its own. `follows`: the run that is asked again; the planner is told what it
-    found and what people said no to. Raises `Refused` for an empty ask or one who may not ask, and while everything is frozen.
-    """
-    text = ask.strip()
-    if not text:
-        raise Refused("plan_empty")
-    if len(text) > LONGEST_ASK:
-        raise Refused("ask_too_long", length=len(text), limit=LONGEST_ASK)
-    if no := policy.may_ask(deps.policy, who):
-        raise Refused(no, did="ask")
-    if (freeze := await runs_now.frozen(deps)) is not None:
-        raise Refused("frozen", did="ask", words=text, **freeze.model_dump())
-    at = deps.now()
-    run = Run(
-        id=deps.new_run_id(),
-        ask=text,
-        requester=who.id,
-        team=team,
-        channel=channel,
-        thread_ts=thread_ts,
-        source_ts=source_ts,
-        created_at=at,
-        updated_at=at,
-    )
-    while True:
-        try:
-            return await deps.store.write(partial(_open, run=run, event_key=event_key, follows=follows))
-        except door.IdTaken:
-            run = run.model_copy(update={"id": new_run_id(6)})
-
-
-def _open(conn: Connection, *, run: Run, event_key: str | None, follows: str | None) -> Run | None:
-    card = NewPost(run=run.id, card="run", key=f"{run.id}:run", channel=run.channel, in_thread=run.thread_ts is not None)
-    return door.open_run(
-        conn, run, actor=run.requester, at=run.created_at, data={"ask": run.ask, "follows": follows}, event_key=event_key, tell=[card]
+    """A new run, see `bot.opening.open_run`; None if `event_key` opened one before. Raises `Refused`."""
+    return await deps.store.write(
+        lambda conn: opening.open_run(
+            conn,
+            deps,
+            ask=ask,
+            who=who,
+            team=team,
+            channel=channel,
+            thread_ts=thread_ts,
+            source_ts=source_ts,
+            event_key=event_key,
+            follows=follows,
+        )
     )
 
 

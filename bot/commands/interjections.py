@@ -41,7 +41,7 @@ def _hear(conn: Connection, deps: Deps, run: Run, said: Reply, who: policy.Membe
     kind = sure(said.text, plan, tools=deps.tools.catalogue)
     if kind == "withdraw":
         return Outcome("withdraw")
-    if kind == "control":  # a wish like "please stop", which is no command
+    if kind == "control":  # "stop?": a question about the word, and no command
         kind = None
     if kind in (None, "change") and (no := _may_change(deps, run, who)):
         if kind == "change":
@@ -59,12 +59,14 @@ def _may_change(deps: Deps, run: Run, who: policy.Member) -> str | None:
     """Why this person's wish for a change does not count, or None."""
     if run.is_final:
         return policy.may_ask(deps.policy, who)
+    if run.status is RunStatus.IN_REVIEW:
+        return policy.may_decide(deps.policy, who, requester=run.requester)
     return policy.may_redirect(deps.policy, who, requester=run.requester)
 
 
 async def answer_question(deps: Deps, run_id: str, *, text: str, who: policy.Member) -> Run:
     """The requester (or an approver) answers the planner's question; planning goes on with it."""
-    return await deps.store.write(lambda conn: _answer(conn, deps, runs.get(conn, run_id), text, who))
+    return await by_person(deps, lambda conn: _answer(conn, deps, runs.get(conn, run_id), text, who))
 
 
 def _answer(conn: Connection, deps: Deps, run: Run, text: str, who: policy.Member) -> Run:

@@ -14,17 +14,17 @@ from sqlalchemy import Connection
 from bot.changing import must_take_changes, take_changes
 from bot.core import policy, rest
 from bot.core.audit import audit_post
-from bot.core.comparison import asked
+from bot.core.comparison import asked, level_of
 from bot.core.completeness import is_complete
 from bot.core.ids import StepId
 from bot.core.plan import Plan
 from bot.core.risk import Level
-from bot.core.run import TRANSITIONS, Event, NotAllowed, Redirect, Run, RunStatus, StepStatus
+from bot.core.run import TRANSITIONS, Event, NotAllowed, Redirect, Run, RunStatus
 from bot.core.snapshot import Approval, NewPost, Revision
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import by_person
-from bot.proposing import PLANNER, adopt, level_asked, standing
+from bot.proposing import PLANNER, adopt, standing
 from bot.store import audit, door, runs
 
 
@@ -74,7 +74,7 @@ def _must_be_allowed(conn: Connection, deps: Deps, run: Run, revision: int, who:
         raise Refused("tool_changed", run=run.id, tools=changed, revision=revision)
     already = frozenset(approval.actor for approval in given if approval.digest == new.digest)
     must = _asked(conn, deps, run, new)
-    level = level_asked(new, must) if must is not None else new.risk
+    level = level_of(new, must) if must is not None else new.risk
     makers = _makers(conn, run, new, level)
     if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already, editors=makers):
         raise Refused(no, run=run.id, revision=revision, did="approve", risk=level.value, until=run.deadline)
@@ -85,7 +85,7 @@ def _asked(conn: Connection, deps: Deps, run: Run, new: Revision) -> tuple[StepI
     """The steps that a yes to the new rest of a live run is about; None where the whole plan waits."""
     if run.redirect is None:
         return None
-    done = [state.id for state in runs.steps(conn, run.id) if state.status not in (StepStatus.PENDING, StepStatus.FAILED)]
+    done = [state.id for state in runs.steps(conn, run.id) if state.status not in rest.OPEN_TO_CHANGE]
     return asked(standing(conn, run), new, deps.tools.catalogue, done=done)
 
 

@@ -105,7 +105,7 @@ class Limits(_Part):
     """Where everything ends."""
 
     steps: int = Field(default=50, ge=1, le=500)  # in one plan
-    revisions: int = Field(default=3, ge=1, le=20)  # by "Ask for changes"
+    revisions: int = Field(default=3, ge=1, le=20)  # by the planner, the first one too
     redirects: int = Field(default=5, ge=0, le=50)
     unattended: int | None = Field(default=None, ge=1)  # steps with an effect in a row without a person; None: no such hold
     wall: Span = timedelta(hours=2)

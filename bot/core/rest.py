@@ -11,7 +11,7 @@ from bot.core.drafts import Fault, Reply
 from bot.core.ids import StepId
 from bot.core.plan import Plan, Step, call_fingerprint, numbered
 from bot.core.run import Event, StepStatus
-from bot.core.snapshot import Entry
+from bot.core.snapshot import Entry, Revision, StepState
 
 OPEN_TO_CHANGE = frozenset({StepStatus.PENDING, StepStatus.FAILED})
 
@@ -54,6 +54,11 @@ def _corrected(replies: list[Reply], entry: Entry) -> list[Reply]:
 def used(entries: Iterable[Entry]) -> int:
     """How many replies have redirected this run, adopted or not: the limit is about the planner's work."""
     return sum(entry.event == Event.REDIRECT_ASKED and entry.data.get("how") == "reply" for entry in entries)
+
+
+def used_numbers(revisions: Iterable[Revision], steps: Iterable[StepState] = ()) -> set[int]:
+    """Every number that a step of this run ever had: people said them, and a removed one means no other step later."""
+    return {step.number for revision in revisions for step in revision.plan.steps} | {state.number for state in steps}
 
 
 def fixed(plan: Plan, states: Mapping[StepId, StepStatus]) -> tuple[StepId, ...]:

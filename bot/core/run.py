@@ -20,7 +20,6 @@ __all__ = [
     "FINAL",
     "LETS_GO",
     "LIVE",
-    "SETTLED",
     "STANDS_BY_ITSELF",
     "STEP_EVENTS",
     "STEP_TRANSITIONS",
@@ -172,7 +171,6 @@ STEP_TRANSITIONS: Mapping[tuple[StepStatus, Event], StepStatus] = {
     (P.IN_DOUBT, E.STEP_REQUEUED): P.PENDING,  # verify found that it did not happen
 }
 STEP_EVENTS = frozenset(event for _, event in STEP_TRANSITIONS)
-SETTLED = frozenset({P.SUCCEEDED, P.FAILED, P.SKIPPED, P.CANCELLED})
 
 
 class NotAllowed(PullcordError):

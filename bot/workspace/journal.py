@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import IO, Any
 
 from bot.errors import ConfigurationError
-from bot.holding import hold
+from bot.one_process import hold
 
 Entry = tuple[str, str, Any]
 SMALL = 4_000_000  # bytes that may be appended before the file is looked at

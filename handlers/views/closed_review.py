@@ -150,7 +150,7 @@ def _still_asks(scene: Scene, step: Step) -> bool:
 def _now(scene: Scene) -> str:
     """What the approval has led to by now."""
     if scene.run.status is RunStatus.QUEUED:
-        return "The run starts when a place is free"
+        return "The run starts after the thaw" if scene.snapshot.freeze else "The run starts when a place is free"
     if scene.run.status is RunStatus.PAUSED and scene.run.reason is Hold.PERSON and not record.started_at(scene.snapshot):
         return "The run is paused"
     return "The run has ended" if scene.run.is_final else "The run has started"

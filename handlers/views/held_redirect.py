@@ -5,10 +5,11 @@ card itself is a post of its own and asks; this one only points to it, and holds
 """
 
 from collections.abc import Iterable
+from dataclasses import replace
 
 from bot.core.comparison import compare
 from bot.core.ids import StepId
-from bot.core.run import Event, Hold, Redirect
+from bot.core.run import Event, Hold, Redirect, StepStatus
 from bot.core.snapshot import Entry, Revision
 from handlers.views import blocks, freeze, ids, record, step_lines, words
 from handlers.views.scene import Block, Card, Element, Scene
@@ -44,7 +45,7 @@ def planning_again(scene: Scene) -> Card:
 
 def waits_for_people(scene: Scene, proposal: Revision) -> Card:
     """The new rest is on a card of its own, and somebody has to say yes to it."""
-    new = scene.under(proposal)
+    new = _as_if_never_tried(scene, scene.under(proposal))
     planned = record.last(scene.snapshot, Event.REDIRECT_PLANNED)
     asked = asked_of(planned, proposal)
     until = f", until {date(scene.run.deadline, now=scene.now)}" if scene.run.deadline else ""
@@ -63,6 +64,14 @@ def waits_for_people(scene: Scene, proposal: Revision) -> Card:
         blocks.context(_never_mind(scene)),
         about=_changed_by(scene),
     )
+
+
+def _as_if_never_tried(scene: Scene, new: Scene) -> Scene:
+    """Another call in the place of one that failed has not failed."""
+    changed = compare(scene.plan, new.plan).changed
+    failed = [one for one in new.snapshot.steps if one.id in changed and one.status is StepStatus.FAILED]
+    steps = tuple(one.model_copy(update={"status": StepStatus.PENDING}) if one in failed else one for one in new.snapshot.steps)
+    return replace(new, snapshot=new.snapshot.model_copy(update={"steps": steps}))
 
 
 def no_plan(scene: Scene) -> Card:

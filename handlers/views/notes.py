@@ -157,7 +157,8 @@ def control_done(scene: Scene, word: str) -> Card:
     """`pause`, `resume`, `stop` or `never mind`, said as a word, was carried out."""
     if word == "withdraw":
         return withdrawn(scene)
-    did = {"pause": "Paused: no further step starts.", "resume": "Resumed.", "stop": "Stopping: no further step starts."}.get(word, "Done.")
+    let_go = "Resumed." if scene.run.redirect is None else "Nobody pauses it any more; it goes on once the change of the rest is decided."
+    did = {"pause": "Paused: no further step starts.", "resume": let_go, "stop": "Stopping: no further step starts."}.get(word, "Done.")
     where = words.card_link(scene, "run", "its card ↑")
     return Card(f"{scene.run.id} · {did}", [blocks.section(f"{did} {joined(scene.run.id, where)}")])
 

@@ -73,8 +73,9 @@ def _withdrawn(scene: Scene, planned: Entry, entry: Entry) -> Card:
     stands = f"revision {old.revision}" if old else "the plan as it was"
     why = plain(str(entry.data.get("why") or ""), 120)
     who = f"By {ping(entry.actor)}, {date(entry.at, now=scene.now)}{f': {why}' if why else ''}"
-    sentence = blocks.section(f"{who}. The run goes on with {stands}, as it was approved.")
-    text = f"Withdrawn: {scene.run.id} goes on with {stands}, as it was approved."
+    goes = "goes on with" if scene.run.status in (RunStatus.RUNNING, RunStatus.QUEUED) else "kept"
+    sentence = blocks.section(f"{who}. The run {goes} {stands}, as it was approved.")
+    text = f"Withdrawn: {scene.run.id} {goes} {stands}, as it was approved."
     return _folded(scene, planned, f"{words.CLOSED} Withdrawn", text, [sentence], "never used")
 
 
@@ -174,11 +175,12 @@ def impossible(scene: Scene, version: int) -> Card:
     told = held_redirect.said(scene, record.asks(scene.snapshot, until=entry.seq if entry else None), mentions=False)
     old = record.stood(scene.snapshot, entry.seq) if entry and after else None
     stands = f"revision {old.revision} stayed" if old else f"revision {scene.run.revision} still stands"
+    stands = "" if after is not None and after.event == Event.REDIRECTED else stands
     value, hears = scene.run.id, scene.run.id
     made = [
         blocks.header(f"{words.WAITS} No new plan for the rest" if is_open else f"{words.CLOSED} No new plan was found"),
         *([blocks.rich(*told)] if told else []),
-        blocks.context(joined(scene.run.id, "" if after and after.event == Event.REDIRECTED else stands, "paused" if is_open else _then(after))),
+        blocks.context(joined(scene.run.id, stands, "paused" if is_open else _then(after))),
         blocks.rich(*_why(entry), *([_next()] if is_open else [])),
         *blocks.actions(
             f"redirect:{value}.{scene.run.version}",

@@ -4,6 +4,7 @@ A note is drawn again while its run changes, so it says what the reply has led t
 written has the time of the reply, not of the redraw. Somebody's own words are not repeated: they stand right above it in the thread.
 """
 
+import re
 from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Any
@@ -13,7 +14,7 @@ from bot.core.run import LIVE, Event, Hold, RunStatus, StepStatus
 from bot.core.snapshot import Entry
 from handlers.views import blocks, ids, record, words
 from handlers.views.scene import NO_OFFERS, OFFER_REDIRECT, Block, Card, Scene
-from handlers.views.text import FALLBACK_LIMIT, date, escape, fallback, inline, joined, one_line, ping, plain
+from handlers.views.text import FALLBACK_LIMIT, date, escape, fallback, inline, joined, one_line, outside, ping, plain
 
 LONGEST_ANSWER = 1_500
 FOLLOWED = (Event.REDIRECTED, Event.WITHDRAWN, Event.REDIRECT_FAILED, Event.REDIRECT_PLANNED, Event.STOP_ASKED, Event.EXPIRED)
@@ -94,11 +95,18 @@ def too_early(scene: Scene, data: Data) -> Card:  # noqa: ARG001 — all of thes
 
 def question(scene: Scene, data: Data) -> Card:
     """Answered from the run's state; the words are code's, what they name may come from anywhere, so they stand in rich text."""
-    says = _lines(str(data.get("says") or "Nothing is known about that."))
+    says = _lines(_named(scene, str(data.get("says") or "Nothing is known about that.")))
     when = _said_at(data)
     foot = joined(scene.run.id, f"from the run's state{f', {date(when, seconds=True)}' if when else ''}", "the question changed nothing")
     text = fallback(scene.run.id, escape(one_line(" ".join(says), FALLBACK_LIMIT - 40)))
     return Card(text, [blocks.rich(*(blocks.line(blocks.said(line)) for line in says)), blocks.context(foot)])
+
+
+def _named(scene: Scene, text: str) -> str:
+    """People stand in the run's state as their ids; here they are called by their names."""
+    for person, name in scene.names.items():
+        text = outside(name, 60).join(re.split(rf"\b{re.escape(person)}\b", text))
+    return text
 
 
 def _lines(text: str) -> list[str]:
@@ -120,7 +128,8 @@ def refused(scene: Scene, data: Data) -> Card:
         lines = [blocks.line(blocks.strong("Not changed."), blocks.said(" The run stays as it was."))]
         return Card(f"Not changed: {scene.run.id} stays as it was.", [blocks.rich(*lines), _where(scene)])
     what, of, setting, then = known
-    used = f"{_of_them(limit, what)} {'is' if limit == 1 else 'are'} used, and that is the limit {of}" if limit else f"the {what} {of} are used up"
+    are = "is" if limit == 1 else "are"
+    used = f"{_of_them(limit, what)} {are} used, and that is the limit {of}" if limit else f"the {what} {of} are used up"
     lines = [
         blocks.line(
             blocks.strong("Not changed: "), blocks.said(f"{used} ("), blocks.literal(setting), blocks.said("). Nothing else changed.")
@@ -213,7 +222,8 @@ def withdrawn(scene: Scene, data: Data | None = None) -> Card:  # noqa: ARG001
     stands = scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING)
     waits = f"What it waits for is on {words.card_link(scene, 'run', 'its card ↑')}"
     then = ("It stays paused" if scene.run.reason in (Hold.PERSON, Hold.FREEZE) else waits) if stands else "The run goes on"
-    says = f"Withdrawn{who}. {scene.run.id} keeps revision {scene.run.revision}, as it was approved. {then}."
+    then = " The run has ended" if scene.run.is_final else f" {then}"
+    says = f"Withdrawn{who}. {scene.run.id} keeps revision {scene.run.revision}, as it was approved.{then}."
     return Card(f"Withdrawn: {scene.run.id} keeps revision {scene.run.revision}, as it was approved.", [blocks.section(says)])
 
 

@@ -119,7 +119,10 @@ HOLDS = {
 def test_why_it_stands_names_the_hold_and_the_next_move(hold: Hold) -> None:
     paused = snapshot(RunStatus.PAUSED, reason=hold, held_step=StepId("post"))
     frozen = paused.model_copy(update={"freeze": Freeze(by="U0ADMIN", at=AT, why="a bad deployment.")})
-    assert answer("why is it paused?", frozen) == HOLDS[hold]
+    besides = "; besides, U0ADMIN froze everything at 14:02 UTC (a bad deployment)."
+    assert answer("why is it paused?", frozen) == (HOLDS[hold] if hold is Hold.FREEZE else HOLDS[hold].removesuffix(".") + besides)
+    if hold is not Hold.FREEZE:
+        assert answer("why is it paused?", paused) == HOLDS[hold]
 
 
 @pytest.mark.parametrize("hold", list(Hold))

@@ -33,9 +33,12 @@ NOW = datetime(2026, 11, 30, 9, tzinfo=UTC)
 EXPECTED = {
     "planning": "attempted question_asked question_answered planned>in_review released>queued plan_refused>refused plan_failed>failed "
     "cancelled>cancelled expired>expired plan_kept>in_review",
-    "in_review": "changes_asked>planning revised approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired",
+    "in_review": "changes_asked>planning revised "
+    "approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired",
     "queued": "started>running pause_asked>paused redirect_asked>paused frozen>paused stop_asked>stopped breakpoint_set",
-    "running": "step_started step_kept pause_asked>pausing redirect_asked>pausing frozen>pausing held>pausing stop_asked>stopping steps_done>answering breakpoint_set STEPS",
+    "running": "step_started step_kept pause_asked>pausing redirect_asked>pausing "
+    "frozen>pausing held>pausing "
+    "stop_asked>stopping steps_done>answering breakpoint_set STEPS",
     "pausing": "pause_asked settled>paused redirect_asked withdrawn>running frozen thawed>running resumed>running stop_asked>stopping breakpoint_set STEPS",
     "paused": "pause_asked redirect_asked redirect_planned redirect_failed approval_given redirected>running withdrawn>running "
     "frozen thawed>queued attempted resumed>running continued>running confirmed>running confirm_refused>running retried>running "

@@ -11,6 +11,7 @@ from tests.doubles.waiting import eventually
 
 ROOT = Path(__file__).parents[2]
 Point = tuple[str, int]
+NEW = ("new", 1)  # whatever is stored at which no life before has ended: one run that meets every death that there is
 
 
 class Nursery:
@@ -82,7 +83,7 @@ class Bot:
     def start(self, point: Point | None = None) -> None:
         """A new life; with a point it ends there, without one the points that it comes to are written down."""
         self.point = point
-        journal = None if point or self.deaths else str(self.folder / "points.jsonl")
+        journal = str(self.folder / ("after.jsonl" if point is None and self.deaths else "points.jsonl"))
         order = {"environment": self.environment, "log": str(self.folder / "bot.log"), "journal": journal, "point": point}
         self.life = self.nursery.order(**order)
 
@@ -94,7 +95,7 @@ class Bot:
         self.ended.append(status)
         assert status in (0, -signal.SIGKILL), f"the bot ended by itself with {status}; see {self.folder / 'bot.log'}"
         self.deaths += status == -signal.SIGKILL
-        self.start(None if self.deaths else self.point)
+        self.start(None if self.deaths and self.point != NEW else self.point)
 
     def signal(self, number: signal.Signals) -> None:
         os.kill(self.about["born"], number)

@@ -5,7 +5,8 @@ line is an order in JSON: {"life", "environment", "log", "journal", "point"}. Wh
 `LIFE born PID`, `LIFE ready`, `LIFE ended STATUS`. The nursery ends, and its bots with it, when nobody can give orders any more.
 
 A bot with a point, such as ["step_started", 2], kills itself with SIGKILL as soon as that change is stored, before anything else can follow
-from it. One with a journal writes down each stored point that it comes to.
+from it; with the point ["new", 1] as soon as it has stored something at which no life before it has died (the journal says). Any other
+bot with a journal writes down each stored point that it comes to.
 """
 
 import asyncio
@@ -38,7 +39,8 @@ class Watch(Bell):
     def __init__(self, database: Path, order: dict[str, Any]) -> None:
         super().__init__()
         self.database = sqlite3.connect(database)
-        self.point, self.journal = order["point"], order["journal"]
+        self.point, self.journal = order["point"], Path(order["journal"])
+        self.journal.touch()
         self.entries, self.replies = self._stored() if self._is_made() else (Counter[str](), 0)
 
     def ring(self, run_id: str) -> None:
@@ -47,12 +49,23 @@ class Watch(Bell):
 
     def _look(self) -> None:
         entries, replies = self._stored()
-        if self.point and {**entries, "heard": replies}.get(self.point[0], 0) >= self.point[1]:
-            os.kill(os.getpid(), signal.SIGKILL)
-        if self.journal and (entries, replies) != (self.entries, self.replies):
-            with Path(self.journal).open("a") as journal:
-                journal.write(json.dumps(self._newest(entries, replies)) + "\n")
+        if (entries, replies) == (self.entries, self.replies):
+            return
+        newest, step = self._newest(entries, replies)
         self.entries, self.replies = entries, replies
+        if self.point == ["new", 1]:
+            key = json.dumps([newest[0], step or newest[1]])
+            if newest[0] != "click_refused" and key not in self.journal.read_text().splitlines():
+                self._note(key)
+                os.kill(os.getpid(), signal.SIGKILL)
+        elif self.point and {**entries, "heard": replies}.get(self.point[0], 0) >= self.point[1]:
+            os.kill(os.getpid(), signal.SIGKILL)
+        else:
+            self._note(json.dumps(newest))
+
+    def _note(self, line: str) -> None:
+        with self.journal.open("a") as journal:
+            journal.write(line + "\n")
 
     def _is_made(self) -> bool:
         return self.database.execute("SELECT count(*) FROM sqlite_master WHERE name = 'replies'").fetchone()[0] > 0
@@ -61,12 +74,12 @@ class Watch(Bell):
         entries = Counter(event for (event,) in self.database.execute("SELECT event FROM audit WHERE run_id != '-'"))
         return entries, self.database.execute("SELECT count(*) FROM replies").fetchone()[0]
 
-    def _newest(self, entries: Counter[str], replies: int) -> tuple[str, int]:
-        """The last of what one transaction has stored: entries and replies of that kind up to here."""
+    def _newest(self, entries: Counter[str], replies: int) -> tuple[tuple[str, int], str]:
+        """The last of what one transaction has stored: how many entries (or replies) of that kind there are, and which step it is about."""
         if entries == self.entries:
-            return "heard", replies
-        (last,) = self.database.execute("SELECT event FROM audit WHERE run_id != '-' ORDER BY id DESC LIMIT 1").fetchone()
-        return last, entries[last]
+            return ("heard", replies), ""
+        event, data = self.database.execute("SELECT event, data FROM audit WHERE run_id != '-' ORDER BY id DESC LIMIT 1").fetchone()
+        return (event, entries[event]), json.loads(data).get("step") or ""
 
 
 async def live(order: dict[str, Any], news: int) -> None:

@@ -26,7 +26,14 @@ LOOK_S = 0.15  # between two looks for something to click
 LONGEST_S = 100.0
 FINAL = ("succeeded", "failed", "stopped", "cancelled", "expired", "refused")
 CHANNELS = ("C0OPS", "C0GENERAL", "C0AUDIT")
-EFFECTS = {"test.gate": "passed", "test.change": "change", "test.destroy": "destroy", "test.previewed": "previewed"}
+# Where each tool writes down that it took effect.
+EFFECTS = {
+    "test.change": "change",
+    "test.destroy": "destroy",
+    "test.gate": "passed",
+    "test.previewed": "previewed",
+    "test.verified": "verified",
+}
 
 
 @dataclass(frozen=True)
@@ -54,6 +61,7 @@ class Stage:
     folder: Path
     people: People
     bot: Bot
+    says_again_s: float | None = None  # after how long without any answer people say the same once more; None: they never do
 
     def person(self, name: str) -> Person:
         return self.people.person(name)
@@ -89,13 +97,16 @@ class Stage:
             if found.status == "paused" and found.reason == "in_doubt":
                 await self._settle(found)
                 next_try = time.monotonic() + 0.3
-            elif act is not None and not (once and said):
+            elif act is not None and not (once and said and not self._says_again(next_try)):
                 acted = await act(self, found)
                 said = said or bool(acted)
                 next_try = time.monotonic() + (AGAIN_S if acted is True else acted or LOOK_S)
             return None
 
         return await eventually(probe, what, within_s=LONGEST_S, every_s=0.05)
+
+    def _says_again(self, last: float) -> bool:
+        return self.says_again_s is not None and time.monotonic() > last + self.says_again_s
 
     async def press(self, name: str, label: str) -> bool:
         """Click the newest button of that label, if there is one and somebody hears it."""
@@ -137,14 +148,18 @@ class Stage:
         async with self.people.http.post(url + method, data=form, headers={"Authorization": f"Bearer {token}"}) as answer:
             return list((await answer.json())["messages"])
 
-    async def _settle(self, found: Facts) -> None:
-        """Look at the world, and say what is true. Only these tools cannot tell it themselves."""
+    async def _settle(self, found: Facts) -> bool | float:
+        """Look at the world, and say what is true."""
         assert found.held_step is not None
         tool, _, args = found.steps[found.held_step]
-        if args["name"] in self.lines(EFFECTS[tool]):
-            await self.write("approver", "It happened", "seen in the log")
-        else:
-            await self.press("approver", "It did not happen")
+        if await self._happened(tool, args):
+            return await self.write("approver", "It happened", "seen with my own eyes")
+        return await self.press("approver", "It did not happen")
+
+    async def _happened(self, tool: str, args: dict[str, Any]) -> bool:
+        if tool == "slack.post_message":
+            return any(message["text"] == args["text"] for message in await self.person("approver").messages(args["channel"]))
+        return args["name"] in self.lines(EFFECTS[tool])
 
 
 Act = Callable[[Stage, Facts], Awaitable[bool | float]]
@@ -173,4 +188,3 @@ async def staged(folder: Path, nursery: Nursery, *, policy: str = DEMO_POLICY, g
         await stage.bot.close()
         await people.close()
         await workspace.stop()
-

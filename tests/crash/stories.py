@@ -1,11 +1,13 @@
 """Runs as people play them: what each of them waits for, does, and takes for an effect. Three of them together meet all of the cord."""
 
+import asyncio
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
 from bot.core.policy import DEMO_POLICY
-from tests.crash.stage import Act, Facts, Stage
+from tests.crash.lives import Point
+from tests.crash.stage import FINAL, LOOK_S, Act, Facts, Stage
 from tests.doubles.town import Message, text_of
 
 Truth = Callable[[Facts], bool]
@@ -33,6 +35,20 @@ class Story:
     meets: frozenset[str]  # events that an undisturbed run has
     policy: str = DEMO_POLICY
     replies: Mapping[str, str] = field(default_factory=dict)  # what was said in the thread, and what it was made out to be
+
+
+async def play(story: Story, stage: Stage, point: Point | None = None) -> None:
+    """From the first word to the end. The bot dies at that point, and is started again whenever it has ended."""
+    stage.bot.start(point)
+    await stage.bot.ready()
+    await perform(story.deeds, stage)
+    await stage.until(lambda now: now.status in FINAL and bool(stage.bot.deaths or not point), what="the run to end")
+
+
+async def perform(deeds: Iterable[Deed], stage: Stage) -> None:
+    """One after another."""
+    for deed in deeds:
+        await stage.until(deed.done, deed.act, once=deed.once, what=deed.what)
 
 
 def asks(plan: str) -> Deed:
@@ -107,6 +123,8 @@ class _EditByHand:
         view = await stage.newest_view("requester")
         if view is None:
             return 0.2 if await stage.press("requester", "Edit") else False
+        if "Loading" in text_of(view) and await self._fills(stage, view):
+            return LOOK_S
         if "If it fails" in text_of(view):
             await editor.submit(view["id"], {"arg.name": {"value": self.name}})
             return 0.2
@@ -115,6 +133,15 @@ class _EditByHand:
             return True
         await self._pick(stage, view)
         return 0.2
+
+    async def _fills(self, stage: Stage, view: Message) -> bool:
+        """Does the bot fill the form that it has opened? One that was killed does not."""
+        for _ in range(10):
+            await asyncio.sleep(LOOK_S)
+            now = await stage.newest_view("requester")
+            if now is None or now["hash"] != view["hash"]:
+                return True
+        return False
 
     async def _pick(self, stage: Stage, view: Message) -> None:
         """Open the step's form; what shows no such step (a refusal, say) is closed."""

@@ -26,7 +26,9 @@ MEMBER = Member(id="U0MEMBER", team="T0HOME")
 POLICY = policy.DEMO_POLICY
 
 
-async def open_parts(folder: Path, *, clock: Clock, policy_text: str = POLICY, planner: Any = None, classifier: Any = None, **settings: Any) -> Deps:
+async def open_parts(
+    folder: Path, *, clock: Clock, policy_text: str = POLICY, planner: Any = None, classifier: Any = None, **settings: Any
+) -> Deps:
     """Everything but Slack, in a folder of its own. `PULLCORD_TEST_FOLDER` must name the folder of the test tools."""
     bell = Bell()
     given = Settings.model_validate({"PULLCORD_DATABASE_URL": f"sqlite:///{folder / 'pullcord.db'}", "PULLCORD_GRACE": 2, **settings})

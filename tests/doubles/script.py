@@ -6,7 +6,7 @@
     approver presses the old Approve                    on a card as it was seen before, whatever it shows now
     requester writes "too early" and sends              in the modal that is open
     member is shown "not cancelled"                     a modal with these words
-    requester sees "Report"                             waits for words in the channel or its threads
+    requester sees "Report"                             waits for words in the channel or its threads; also: `… 2 times`
     member is told "not approved"                       waits for one more private answer with these words
     member is shown nothing                             ... and no modal is open
     approver picks remove beside brief                  the menu beside a step: change, break, up, down, remove
@@ -33,7 +33,7 @@ from typing import Any
 from bot import runs
 from bot.core.run import Run
 from tests.doubles import transcript
-from tests.doubles.town import Message, Person, button_of, elements
+from tests.doubles.town import Message, Person, button_of, elements, text_of
 from tests.doubles.waiting import eventually
 
 CHANNELS = ("#ops", "#general", "@pullcord", "#audit")
@@ -141,6 +141,13 @@ class Play:
 
     async def sees(self, name: str, words: str) -> None:
         await self.town.person(name).read(self.channel, self._untidy(words))
+
+    async def sees_times(self, name: str, words: str, times: str) -> None:
+        async def probe() -> bool:
+            said = await self.town.person(name).everything(self.channel)
+            return sum(words in text_of(message) for message in said) >= int(times)
+
+        await eventually(probe, f"{times} messages with {words!r}")
 
     async def sees_button(self, name: str, label: str) -> None:
         self.seen[label] = await self.town.person(name).card(self.channel, label)
@@ -366,6 +373,7 @@ RULES: list[tuple[str, Act]] = [
     (r"(\w+) presses the old (.+)", Play.presses_old),
     (r"(\w+) presses (.+) in the form", Play.presses_in_form),
     (r'(\w+) presses ([^"]+?)(?: on "(.+)")?', Play.presses),
+    (r'(\w+) sees "(.+)" (\d+) times', Play.sees_times),
     (r'(\w+) sees "(.+)"', Play.sees),
     (r"(\w+) sees the button (.+)", Play.sees_button),
     (r'(\w+) is told "(.+)"', Play.is_told),

@@ -124,20 +124,36 @@ async def drive(db: Database, *names: str) -> None:
                     return begun
             else:
                 begun += 1
+                await asyncio.sleep(0.02)  # what a step takes; without it the others would never get the lock
                 await move(name, Event.STEP_REQUEUED, "one")
 
     say(f"started {sum(await asyncio.gather(*(one(name) for name in names)))}")
 
 
 async def brake(db: Database, rounds: str, *names: str) -> None:
-    """Pause all runs and let them go again, round after round, in every fourth by a freeze; in the end stop them."""
+    """Pause all runs while steps start in them, and let them go again; every other time by a freeze; in the end stop them."""
     deps = parts(db)
+
+    async def driven() -> None:
+        """Until a step has been started in one of the runs since now."""
+        since = {run.id: run.version for run in await db.read(runs.open_runs)}
+        while all(run.status is not RunStatus.RUNNING or run.version == since[run.id] for run in await db.read(runs.open_runs)):
+            await asyncio.sleep(0.001)
+
+    async def refused() -> None:
+        """Until the other process has met the brake in one of the runs."""
+        while all(run.status is not RunStatus.PAUSED for run in await db.read(runs.open_runs)):
+            await asyncio.sleep(0.001)
+
     for n in range(int(rounds)):
-        if n % 4 == 3:
+        await driven()
+        if n % 2:
             await freezing.freeze(deps, who=ADMIN, why="drill")
+            await refused()
             await freezing.thaw(deps, who=ADMIN)
         else:
             await asyncio.gather(*(controls.pause(deps, name, who=REQUESTER) for name in names))
+            await refused()
             await asyncio.gather(*(controls.resume(deps, name, who=REQUESTER) for name in names))
     await asyncio.gather(*(controls.stop(deps, name, who=REQUESTER) for name in names))
     say("stopped")

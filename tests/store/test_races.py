@@ -156,7 +156,7 @@ async def test_in_thousands_of_races_no_step_starts_after_the_brake_was_recorded
     names = [f"R-{n:02}" for n in range(24)]
     for name in names:
         await db.write(lambda conn, name=name: running(conn, name))
-    drives, brakes = start("drive", *names), start("brake", "100", *names)
+    drives, brakes = start("drive", *names), start("brake", "84", *names)
 
     go(drives, brakes)
     stopped, started = [await asyncio.to_thread(child.rest) for child in (brakes, drives)]
@@ -164,9 +164,10 @@ async def test_in_thousands_of_races_no_step_starts_after_the_brake_was_recorded
     found = [braked_starts(await db.read(lambda conn, name=name: audit.entries(conn, name))) for name in names]
     races, late = sum(brakes for brakes, _ in found), sum(starts for _, starts in found)
     record = await db.read(lambda conn: list(audit.export(conn)))
-    print(f"{races} brakes against {started[0].removeprefix('started ')} starts; {late} steps started after the brake was recorded")
+    print(f"{races} brakes, {started[0]}; {late} steps started after the brake was recorded")
     assert stopped == ["stopped"]
-    assert races == 24 * 101
+    assert races == 24 * 85
+    assert int(started[0].removeprefix("started ")) > 500
     assert late == 0
     assert starts_while_frozen(record) == 0
     assert await db.read(audit.verify) == []

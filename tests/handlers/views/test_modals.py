@@ -9,7 +9,7 @@ from bot.core.characters import utf16
 from bot.core.plan import Plan, Step, numbered
 from bot.core.run import Hold, RunStatus
 from bot.errors import Refused
-from handlers.views import edit_form, filling, home, ids, loading, pages, reasons
+from handlers.views import filling, home, ids, loading, new_plan_form, pages, reasons
 from handlers.views.ids import Target
 from tests.handlers.views import cards, rules
 from tests.handlers.views.stage import RISKY, SMALL, held, scene, states
@@ -82,8 +82,8 @@ def test_the_forms_ask_for_words_and_keep_what_they_are_about() -> None:
 
 
 def test_a_new_plan_begins_with_the_words_of_a_message() -> None:
-    assert good(edit_form.new_plan("read notes/today.md" + "x" * 5_000, metadata="C0OPS:1.2"))["private_metadata"] == "C0OPS:1.2"
-    assert [block["block_id"] for block in good(edit_form.new_plan())["blocks"]] == ["words", "channel"]
+    assert good(new_plan_form.new_plan("read notes/today.md" + "x" * 5_000, metadata="C0OPS:1.2"))["private_metadata"] == "C0OPS:1.2"
+    assert [block["block_id"] for block in good(new_plan_form.new_plan())["blocks"]] == ["words", "channel"]
 
 
 @pytest.mark.parametrize("action", [*ids.LABELS, "unheard.of"])

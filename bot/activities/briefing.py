@@ -1,5 +1,6 @@
 """What is told of a live run to whoever plans its rest again, or makes out what a reply is."""
 
+from bot.activities.rounds import said
 from bot.core import rest
 from bot.core.drafts import Brief, Reply, Rest
 from bot.core.ids import StepId
@@ -7,7 +8,6 @@ from bot.core.plan import Plan
 from bot.core.run import Event, StepStatus
 from bot.core.snapshot import Entry, Snapshot
 from bot.deps import Deps
-from bot.rounds import said
 
 
 def brief_of(deps: Deps, snapshot: Snapshot, *, heard: Reply | None = None) -> Brief:

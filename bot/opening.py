@@ -1,0 +1,65 @@
+"""Opening a run: whoever asks, however they ask. Planning is slow work and starts by itself once the row is there."""
+
+from sqlalchemy import Connection
+
+from bot.core import policy
+from bot.core.ids import new_run_id
+from bot.core.run import Run
+from bot.core.snapshot import NewPost
+from bot.deps import Deps
+from bot.errors import Refused
+from bot.store import cord, door
+
+LONGEST_ASK = 40_000  # characters
+
+
+def open_run(
+    conn: Connection,
+    deps: Deps,
+    *,
+    ask: str,
+    who: policy.Member,
+    team: str,
+    channel: str,
+    thread_ts: str | None,
+    source_ts: str | None,
+    event_key: str | None,
+    follows: str | None = None,
+) -> Run | None:
+    """A new run in *planning*, its run card in the outbox; None if `event_key` opened one before.
+
+    Without `thread_ts` the run card becomes a root message of its own. `follows`: the run that is asked again, or whose thread this is; the
+    planner is told what it found and what people said no to. Raises `Refused` for an empty ask, for one who may not ask, and while
+    everything is frozen.
+    """
+    text = ask.strip()
+    if not text:
+        raise Refused("plan_empty")
+    if len(text) > LONGEST_ASK:
+        raise Refused("ask_too_long", length=len(text), limit=LONGEST_ASK)
+    if no := policy.may_ask(deps.policy, who):
+        raise Refused(no, did="ask")
+    if (freeze := cord.frozen(conn)) is not None:
+        raise Refused("frozen", did="ask", words=text, **freeze.model_dump())
+    run = Run(
+        id=deps.new_run_id(),
+        ask=text,
+        requester=who.id,
+        team=team,
+        channel=channel,
+        thread_ts=thread_ts,
+        source_ts=source_ts,
+        created_at=deps.now(),
+        updated_at=deps.now(),
+    )
+    while True:
+        try:
+            return _insert(conn, run, event_key=event_key, follows=follows)
+        except door.IdTaken:
+            run = run.model_copy(update={"id": new_run_id(6)})
+
+
+def _insert(conn: Connection, run: Run, *, event_key: str | None, follows: str | None) -> Run | None:
+    card = NewPost(run=run.id, card="run", key=f"{run.id}:run", channel=run.channel, in_thread=run.thread_ts is not None)
+    data = {"ask": run.ask, "follows": follows}
+    return door.open_run(conn, run, actor=run.requester, at=run.created_at, data=data, event_key=event_key, tell=[card])
