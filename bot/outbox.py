@@ -25,8 +25,13 @@ async def of_run(deps: Deps, run_id: str) -> Sequence[Post]:
     return await deps.store.read(lambda conn: posts.of_run(conn, run_id))
 
 
+async def claim(deps: Deps, post: Post) -> bool:
+    """The call is about to be made; after a crash its outcome is looked for before it is made again. False: somebody else was faster."""
+    return await deps.store.write(lambda conn: posts.claim(conn, post))
+
+
 async def sending(deps: Deps, post_id: int) -> None:
-    """The call is about to be made; after a crash its outcome is looked for before it is made again."""
+    """A message that stood is gone: its row is to be posted once more."""
     await deps.store.write(lambda conn: posts.sending(conn, post_id))
 
 

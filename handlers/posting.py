@@ -59,7 +59,8 @@ async def deliver(desk: Desk, post: Post, *, shown: Callable[[Post, Json], None]
         if channel is None:
             return await _put_off(desk, post, Trouble("channel_not_found"))
         standing = await find(desk, post, channel, thread_ts=thread_ts, run=scene.run) if post.state == "sending" else {}
-        await outbox.sending(desk.deps, post.id)
+        if not await outbox.claim(desk.deps, post):
+            return None
         parts = scenes.messages(scene, post)
         await _post_missing(desk, post, parts, scene.run, channel, thread_ts, standing)
         if not standing:
@@ -94,7 +95,8 @@ async def _tell_of_all(desk: Desk, post: Post) -> float | None:
     entry = await runs.entry(desk.deps, post.run, post.data["seq"])
     card = audit_post.whole_bot(entry, team_url=desk.slack.team_url, name=await desk.slack.directory.name(entry.actor))
     told = message(card, None, kind="audit", version=0, key=post.key)
-    await outbox.sending(desk.deps, post.id)
+    if not await outbox.claim(desk.deps, post):
+        return None
     standing = await _standing(desk, post, channel, since=entry.at.timestamp()) if post.state == "sending" else None
     ts = standing or (await desk.slack.once.chat_postMessage(channel=channel, **told))["ts"]
     await outbox.posted(desk.deps, post, channel=channel, ts=ts, shown=0)
@@ -114,7 +116,7 @@ async def find(desk: Desk, post: Post, channel: str, *, thread_ts: str | None, r
     found: dict[str, str] = {}
     async for each in _written(desk, channel, thread_ts, since=f"{run.created_at.timestamp() - CLOCKS_DIFFER_S:.6f}"):
         key = desk.slack.own_key(each)
-        if key.partition("/")[0] == post.key and each["ts"] != post.ts:
+        if key.partition("/")[0] == post.key:
             found[key] = each["ts"]
     return found
 

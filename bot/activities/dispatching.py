@@ -17,11 +17,12 @@ from sqlalchemy import Connection
 
 from bot import runs
 from bot.activities.steps import Ended, call, look_ahead, settle_orphan, still_fresh
+from bot.core.catalogue import Effect
 from bot.core.ids import StepId, short
 from bot.core.plan import Step, digest, fingerprint, step_fingerprint
 from bot.core.readiness import Next, Scene, decide
 from bot.core.rest import refused_calls
-from bot.core.reuse import brought, completed, done_before
+from bot.core.reuse import brought, completed, done_before, read_again
 from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus, advance_step
 from bot.core.snapshot import NewPost, Snapshot, StepState
 from bot.deps import Deps
@@ -32,6 +33,8 @@ from bot.store import runs as rows
 log = structlog.get_logger()
 
 ACTIVE = frozenset({RunStatus.RUNNING, RunStatus.PAUSING, RunStatus.STOPPING})
+CUT_OFF = "the process ended while this step ran"
+MOST_CUT_OFF = 5  # starts of one read
 
 
 @dataclass(frozen=True)
@@ -73,6 +76,8 @@ class Segment:
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
         self.refused = refused_calls(snapshot.entries)
         self.completed, self.brought = completed(snapshot), brought(snapshot)
+        done = [step for step in snapshot.steps if step.status is StepStatus.SUCCEEDED and step.tool in deps.tools.catalogue]
+        self.results: dict[StepId, StepState] = {step.id: step for step in done}
         self.finished: dict[StepId, datetime] = {s.id: s.finished_at for s in snapshot.steps if s.finished_at}
         self.cut: set[str] = {s.id for s in snapshot.steps if s.observation and s.observation.cut}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
@@ -106,18 +111,25 @@ class Segment:
     async def _recover(self) -> None:
         """Settle the steps that an earlier process left *running*."""
         for step in self.plan.steps:
-            if self.states[step.id] is not StepStatus.RUNNING:
+            if self.states[step.id] not in (StepStatus.RUNNING, StepStatus.IN_DOUBT):
                 continue
             spec = self.deps.tools.catalogue.get(step.tool)
-            if spec is not None and spec.repeatable:
-                self.unwritten.append(Ended(step, Event.STEP_REQUEUED))
+            if self.states[step.id] is StepStatus.RUNNING and spec is not None and spec.repeatable:
+                self.unwritten.append(self._again(step))
                 continue
-            self.unwritten.append(Ended(step, Event.STEP_IN_DOUBT, error="the process ended while this step ran"))
-            await self._write([])
+            if self.states[step.id] is StepStatus.RUNNING:
+                self.unwritten.append(Ended(step, Event.STEP_IN_DOUBT, error=CUT_OFF))
+                await self._write([])
             settled = await settle_orphan(self.deps, self.run.id, step, self.args[step.id])
             self.unwritten += [settled] if settled is not None else []
         if self.unwritten:
             await self._write([])
+
+    def _again(self, step: Step) -> Ended:
+        """A read that was cut off runs again; one that was cut off each time may be what ends the process (P10)."""
+        if self.attempts[step.id] >= MOST_CUT_OFF:
+            return Ended(step, Event.STEP_FAILED, error=f"{CUT_OFF}, {self.attempts[step.id]} times")
+        return Ended(step, Event.STEP_REQUEUED)
 
     async def _turn(self) -> None:
         """Record what ended, then start, skip, hold or finish: one transaction."""
@@ -185,7 +197,11 @@ class Segment:
         changes += [
             Change(Event.STEP_FAILED, step=door.StepChange(id=step, error=error, finished_at=at)) for step, error in following.fails
         ]
-        changes += [await self._start(step, args) for step, args in following.starts if self._locked(step, args)]
+        for step, args in following.starts:
+            if again := await self._outdated(step):
+                changes += [Change(Event.STEP_OUTDATED, {"for": step.id}, door.StepChange(id=name)) for name in again]
+            elif self._locked(step, args):
+                changes.append(await self._start(step, args))
         if following.done and not self.tasks:
             changes.append(Change(Event.STEPS_DONE))
         return changes
@@ -203,6 +219,22 @@ class Segment:
             return Change(Event.STEP_KEPT, {"kept_from": done.id}, kept)
         change = door.StepChange(id=step.id, attempt=self.attempts[step.id] + 1, args=args, started_at=self.deps.now())
         return Change(Event.STEP_STARTED, step=change)
+
+    async def _outdated(self, step: Step) -> tuple[StepId, ...]:
+        """Finished reads that a confirmed step uses and that would see something else now: its confirmation is void until they ran again.
+
+        Once for each read: what never stays the same (the time) would otherwise never be confirmed.
+        """
+        if not self.grades[step.id].confirms:
+            return ()
+        catalogue, planned = self.deps.tools.catalogue, {each.id: each for each in self.plan.steps}
+        reads = [state for state in self.results.values() if state.id in planned and self.attempts[state.id] == 1]
+        reads = [state for state in reads if catalogue[state.tool].effect is Effect.READ]
+        changed = [state.id for state in reads if not await self._would_see_the_same(planned[state.id], state)]
+        return read_again(self.plan, step.id, changed, [state.id for state in reads])
+
+    async def _would_see_the_same(self, step: Step, state: StepState) -> bool:
+        return state.observation is None or await still_fresh(self.deps, self.run.id, step, state.args or {}, state.observation)
 
     async def _done_before(self, step: Step, args: dict[str, Any]) -> StepState | None:
         fingerprint = step_fingerprint(step.tool, args, self.approved_tools.get(step.tool, ""))
@@ -300,6 +332,8 @@ class Segment:
         self.finished |= {step.id: change.step.finished_at} if change.step.finished_at else {}
         if change.event is Event.STEP_STARTED and isinstance(change.step.args, dict):
             self._go(step, change.step.args)
+        elif change.event is Event.STEP_OUTDATED:
+            self.observations.pop(step.id, None)
         elif (observation := change.step.observation) is not None:
             self.observations[step.id] = observation.value
             self.cut |= {step.id} if observation.cut else set()

@@ -97,6 +97,7 @@ class Event(StrEnum):
     ANSWERED_FAILED = "answered_failed"  # an answer stands, but a step failed for good
     STEP_STARTED = "step_started"
     STEP_KEPT = "step_kept"  # the same work was done before in this run, and what it read has not changed
+    STEP_OUTDATED = "step_outdated"  # what it read has changed since, and a confirmed step is about to use it: it reads again
     STEP_SUCCEEDED = "step_succeeded"
     STEP_FAILED = "step_failed"
     STEP_CANCELLED = "step_cancelled"

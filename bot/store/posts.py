@@ -71,6 +71,12 @@ def stale(conn: Connection) -> list[Post]:
     return [_post(row) for row in conn.execute(query).mappings()]
 
 
+def claim(conn: Connection, post: Post) -> bool:
+    """The call for this row is about to be made; False if somebody else has taken or closed it since it was read."""
+    as_read = (_posts.c.id == post.id, _posts.c.state == post.state, _posts.c.tries == post.tries)
+    return conn.execute(update(_posts).where(*as_read).values(state="sending", done=False)).rowcount == 1
+
+
 def sending(conn: Connection, post_id: int) -> None:
     """The call is about to be made."""
     _set(conn, post_id, state="sending")

@@ -3,12 +3,18 @@
 from collections.abc import Callable
 from pathlib import Path
 
+import pytest
+
 from bot import runs
-from bot.commands import controls, intake, redirecting, review
-from bot.core.run import Event, Redirect, Run, RunStatus, StepStatus
+from bot.commands import confirming, controls, intake, redirecting, review
+from bot.core.notation import parse
+from bot.core.reuse import read_again
+from bot.core.run import Event, Hold, Redirect, Run, RunStatus, StepStatus
 from bot.deps import Deps
+from bot.errors import Refused
 from tests.conftest import until
-from tests.doubles.parts import APPROVER, REQUESTER
+from tests.doubles.clock import Clock
+from tests.doubles.parts import APPROVER, APPROVER2, REQUESTER
 from tests.doubles.waiting import eventually
 
 Lines = Callable[[str], list[str]]
@@ -92,3 +98,65 @@ async def test_a_read_that_a_plan_makes_twice_is_made_twice(supervised: Deps, tm
     await until(supervised, run.id, RunStatus.SUCCEEDED)
     snapshot = await runs.snapshot(supervised, run.id)
     assert [snapshot.state(name).attempt for name in ("x", "y")] == [1, 1]
+
+
+async def confirming_filling(deps: Deps, run_id: str, *, but: str = "") -> str:
+    """The values that the run waits to have confirmed, once they are others than these."""
+
+    async def probe() -> str | None:
+        snapshot = await runs.snapshot(deps, run_id)
+        cards = [post.data["filling"] for post in snapshot.posts if post.card == "confirm"]
+        waits = snapshot.run.status is RunStatus.PAUSED and snapshot.run.reason is Hold.CONFIRM
+        return cards[-1] if waits and cards and cards[-1] != but else None
+
+    return await eventually(probe, "a step to wait for confirmation")
+
+
+async def test_p3_a_confirmation_is_void_once_what_it_was_made_from_has_changed(supervised: Deps, tmp_path: Path, lines: Lines) -> None:
+    (tmp_path / "files" / "n.md").write_text("first")
+    plan = 'n: files.read path=n.md\nb: text.summarize text="{{n.text}}"\nd: test.destroy name="{{b.summary}}"'
+    run = await intake.open_run(
+        supervised, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
+    )
+    assert run is not None
+    await until(supervised, run.id, RunStatus.IN_REVIEW)
+    for who in (APPROVER, APPROVER2):
+        await review.approve(supervised, run.id, 1, who=who, received_at=supervised.now())
+    filling = await confirming_filling(supervised, run.id)
+
+    (tmp_path / "files" / "n.md").write_text("second, and longer")
+    await confirming.confirm(supervised, run.id, "d", digest8=filling, who=APPROVER)
+    other = await confirming_filling(supervised, run.id, but=filling)
+    assert lines("destroy") == []
+    with pytest.raises(Refused, match="confirm_void"):
+        await confirming.confirm(supervised, run.id, "d", digest8=filling, who=APPROVER)
+
+    await confirming.confirm(supervised, run.id, "d", digest8=other, who=APPROVER)
+    await until(supervised, run.id, RunStatus.SUCCEEDED)
+    assert lines("destroy") == ["second,", "and", "longer"]
+    assert (await runs.snapshot(supervised, run.id)).state("n").attempt == 2
+
+
+async def test_what_never_stays_the_same_is_read_again_only_once(supervised: Deps, clock: Clock, lines: Lines) -> None:
+    plan = 'n: time.now\nd: test.destroy name="{{n.iso}}"'
+    run = await intake.open_run(
+        supervised, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
+    )
+    assert run is not None
+    await until(supervised, run.id, RunStatus.IN_REVIEW)
+    for who in (APPROVER, APPROVER2):
+        await review.approve(supervised, run.id, 1, who=who, received_at=supervised.now())
+    filling = await confirming_filling(supervised, run.id)
+    clock.advance(seconds=5)
+    await confirming.confirm(supervised, run.id, "d", digest8=filling, who=APPROVER)
+    other = await confirming_filling(supervised, run.id, but=filling)
+    clock.advance(seconds=5)
+    await confirming.confirm(supervised, run.id, "d", digest8=other, who=APPROVER)
+    await until(supervised, run.id, RunStatus.SUCCEEDED)
+    assert len(lines("destroy")) == 1
+
+
+def test_what_has_an_effect_is_not_repeated_because_its_source_has_changed() -> None:
+    plan = parse('n: files.read path=n\nw: files.write path=x text="{{n.text}}"\nd: files.delete path="{{w.path}}"', goal="g")
+    assert read_again(plan, "d", ["n"], ["n"]) == ()
+    assert read_again(plan, "w", ["n"], ["n"]) == ("n",)

@@ -21,7 +21,7 @@ from tests.crash.lives import Bot, Nursery
 from tests.doubles.town import Message, People, Person, find_button, settings_for
 from tests.doubles.waiting import eventually
 
-AGAIN_S = 1.5  # a click that had no effect so long is repeated
+AGAIN_S = 0.8  # a click that had no effect so long is repeated
 LOOK_S = 0.15  # between two looks for something to click
 LONGEST_S = 100.0
 FINAL = ("succeeded", "failed", "stopped", "cancelled", "expired", "refused")
@@ -71,8 +71,12 @@ class Stage:
         path = self.folder / f"{kind}.log"
         return path.read_text().split() if path.exists() else []
 
+    def _database(self) -> sqlite3.Connection:
+        return sqlite3.connect(f"file:{self.folder / 'pullcord.db'}?mode=ro", uri=True, timeout=30)
+
     def facts(self) -> Facts:
-        with closing(sqlite3.connect(self.folder / "pullcord.db")) as conn:
+        """What is stored now."""
+        with closing(self._database()) as conn:
             if not conn.execute("SELECT count(*) FROM sqlite_master WHERE name = 'replies'").fetchone()[0]:
                 return Facts()
             run = conn.execute("SELECT id, status, reason, held_step, redirect, thread_ts FROM runs").fetchone()
@@ -128,7 +132,7 @@ class Stage:
 
     def is_behind(self) -> bool:
         """Is there a post that does not stand in Slack yet?"""
-        with closing(sqlite3.connect(self.folder / "pullcord.db")) as conn:
+        with closing(self._database()) as conn:
             return bool(conn.execute("SELECT count(*) FROM posts WHERE state IN ('wanted', 'sending')").fetchone()[0])
 
     async def keys(self) -> list[str]:
