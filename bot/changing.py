@@ -9,8 +9,8 @@ from bot.core.run import Event, Redirect, Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import move
-from bot.proposing import PLANNER, is_live
-from bot.store import audit, runs
+from bot.proposing import is_live
+from bot.store import audit
 
 
 def take_changes(conn: Connection, deps: Deps, run: Run, revision: int, *, words: str, who: policy.Member) -> Run:
@@ -32,7 +32,7 @@ def must_take_changes(conn: Connection, deps: Deps, run: Run, revision: int, who
     if words is not None and not words.strip():
         raise Refused("no_words", **facts)
     limit = deps.policy.limits.revisions
-    if sum(one.author == PLANNER for one in runs.revisions(conn, run.id)) >= limit:
+    if 1 + sum(entry.event == Event.CHANGES_ASKED for entry in audit.entries(conn, run.id)) >= limit:
         raise Refused("no_revisions_left", limit=limit, **facts)
 
 

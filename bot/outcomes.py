@@ -5,6 +5,7 @@ is done in silence. Who may change the rest was looked up when the reply was hea
 """
 
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
@@ -31,8 +32,12 @@ class Outcome:
     facts: dict[str, Any] = field(default_factory=dict)
 
 
-def take(conn: Connection, deps: Deps, run: Run, reply: Reply, kind: str | None, *, who: policy.Member) -> Outcome:
+def take(
+    conn: Connection, deps: Deps, run: Run, reply: Reply, kind: str | None, *, who: policy.Member, heard_at: datetime | None = None
+) -> Outcome:
     """Do what the reply means, and tell the thread. Raises `Refused` where this person may not; what a limit forbids is told there too."""
+    if kind == "change" and run.is_final and heard_at is not None and heard_at < run.updated_at:
+        kind = None  # it was said to a run that has been ended since: whoever ended it did not mean to begin another
     if kind == "change":
         return _change(conn, deps, run, reply, who)
     if kind == "question":

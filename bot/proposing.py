@@ -79,18 +79,18 @@ def for_review(conn: Connection, deps: Deps, run: Run, found: Graded, *, author:
     return door.change(conn, run.id, event, actor=author, at=at, data=data, tell=tell)
 
 
-def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author: str, actor: str, never_asked: bool = False) -> Run:
+def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author: str, actor: str, shown_again: str = "") -> Run:
     """While the run stands with an open redirect: ask about what is new, changed or riskier; where nothing is, it takes over at once.
 
-    `never_asked`: what changed is seen again, with its real values, before it runs.
+    `shown_again`: the one step that people see once more, with its real values, before it runs.
     """
     at = deps.now()
     states = {state.id: state.status for state in runs.steps(conn, run.id)}
     new = store(conn, run, found, author=author, at=at, adopt=False)
     stands = standing(conn, run)
-    must = () if never_asked else asked(stands, new, deps.tools.catalogue, done=_done(states))
+    must = tuple(step for step in asked(stands, new, deps.tools.catalogue, done=_done(states)) if step != shown_again)
     level = level_of(new, must)
-    if not must or _said_yes(conn, run, new) >= deps.policy.quorum.get(level, 1):
+    if not must:
         return adopt(conn, deps, run, new, actor=actor, asked=must)
     data = {
         "proposed": new.revision,
@@ -102,11 +102,6 @@ def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author
     }
     tell = [*review_posts(deps, run, new.revision, card="redirect"), *audit_post(deps.audit_place, run.id, Event.REDIRECT_PLANNED)]
     return door.change(conn, run.id, Event.REDIRECT_PLANNED, actor=actor, at=at, data=data, tell=tell)
-
-
-def _said_yes(conn: Connection, run: Run, new: Revision) -> int:
-    """How many have approved this very plan before: a redirect may lead back to it."""
-    return len({yes.actor for yes in runs.approvals(conn, run.id) if yes.kind == "plan" and yes.digest == new.digest})
 
 
 def adopt(conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, asked: tuple[StepId, ...]) -> Run:

@@ -2,6 +2,7 @@
 
 from typing import Any
 
+from bot import outbox
 from bot.commands import confirming, reading
 from bot.core import policy
 from bot.core.snapshot import Post
@@ -17,8 +18,17 @@ async def on_confirm(desk: Desk, press: Press) -> None:
     """Agree."""
     step, filled = _named(press.target)
     await scenes.must_be_its_card(desk, press)
+    await _must_be_the_newest(desk, press, step)
     who = await desk.slack.directory.member(press.actor, press.team)
-    await confirming.confirm(desk.deps, press.target.run, step, digest8=filled, who=who, received_at=press.received_at)
+    target, at = press.target, press.received_at
+    await confirming.confirm(desk.deps, target.run, step, digest8=filled, revision=target.revision, who=who, received_at=at)
+
+
+async def _must_be_the_newest(desk: Desk, press: Press, step: str) -> None:
+    """What would change may have changed since an older card: only the newest one of the step counts. Raises `Refused("confirm_void")`."""
+    cards = [post for post in await outbox.of_run(desk.deps, press.target.run) if post.card == "confirm" and post.data["step"] == step]
+    if cards and cards[-1].ts not in (None, press.message_ts):
+        raise Refused("confirm_void", run=press.target.run, step=step)
 
 
 async def on_refuse(desk: Desk, press: Press) -> None:
@@ -72,8 +82,10 @@ async def on_pages_sent(desk: Desk, sent: Submission) -> None:
     total = filling.page_count(scene, scene.plan.step(step), values["args"], values["preview"])
     who = await desk.slack.directory.member(sent.actor, sent.team)
     seen = reading.has_opened_all(desk.deps, sent.target.run, filled, total, who=who)
-    at = sent.received_at
-    await confirming.confirm(desk.deps, sent.target.run, step, digest8=filled, who=who, opened_all=seen, received_at=at)
+    target, at = sent.target, sent.received_at
+    await confirming.confirm(
+        desk.deps, target.run, step, digest8=filled, revision=target.revision, who=who, opened_all=seen, received_at=at
+    )
 
 
 def _named(target: ids.Target) -> tuple[str, str]:
@@ -86,7 +98,7 @@ def _named(target: ids.Target) -> tuple[str, str]:
 def _values(scene: Scene, step: str, filled: str) -> dict[str, Any]:
     """What the confirm card of this filling shows. Raises `Refused("confirm_void")` if there is none."""
     cards = [post for post in scene.snapshot.posts if post.card == "confirm" and post.data["step"] == step]
-    card: Post | None = next((post for post in cards if post.data["filling"] == filled), None)
+    card: Post | None = next((post for post in reversed(cards) if post.data["filling"] == filled), None)
     if card is None:
         raise Refused("confirm_void", run=scene.run.id, step=step)
     return {"args": card.data["args"], "preview": card.data.get("preview")}

@@ -50,7 +50,7 @@ async def on_reply(desk: Desk, said: Message, run: Run) -> None:
 async def on_never_mind(desk: Desk, press: Press) -> None:
     """Never mind: the old rest goes on."""
     who = await desk.slack.directory.member(press.actor, press.team)
-    await redirecting.withdraw(desk.deps, press.target.run, who=who)
+    await redirecting.withdraw(desk.deps, press.target.run, who=who, revision=press.target.revision)
 
 
 async def on_choice(desk: Desk, press: Press) -> None:

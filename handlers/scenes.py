@@ -153,7 +153,8 @@ def _cards(scene: Scene, post: Post) -> list[Card]:
     if post.card == "redirect":
         return [redirect_card.redirect_card(scene, offers=OFFERS, revision=data.get("revision"), failed=data.get("failed"))]
     if post.card == "confirm":
-        filled = {"digest": data["filling"], "args": data["args"], "preview": data.get("preview")}
+        newest = [one.id for one in scene.snapshot.posts if one.card == "confirm" and one.data["step"] == data["step"]][-1:] == [post.id]
+        filled = {"digest": data["filling"], "args": data["args"], "preview": data.get("preview"), "newest": newest}
         return [confirm_card.confirm_card(scene, data["step"], offers=OFFERS, **filled)]
     if post.card == "audit":
         entry = next(entry for entry in scene.snapshot.entries if entry.seq == data["seq"])

@@ -244,8 +244,16 @@ class Segment:
         return done if await still_fresh(self.deps, self.run.id, step, args, done.observation) else None
 
     def _nothing_since(self, done: StepState, step: Step) -> bool:
-        """Has nothing that the step waits for ended after the work that would stand in for it? Else that work came too early."""
+        """Has nothing ended since the work that would stand in for it that the step waits for, nor (for an effect) anything with an effect?
+
+        Else that work came too early, or something may have undone it.
+        """
         last = done.finished_at
+        if last is not None and self.deps.tools.catalogue[step.tool].effect is not Effect.READ:
+            catalogue = self.deps.tools.catalogue
+            later = [state for state in self.results.values() if state.id != done.id and (self.finished.get(state.id) or last) > last]
+            if any(catalogue[state.tool].effect is not Effect.READ for state in later):
+                return False
         return last is not None and all(name in self.finished and self.finished[name] <= last for name in step.needs)
 
     def _ended(self, outcome: Ended) -> Change:
@@ -269,9 +277,16 @@ class Segment:
         card = NewPost(
             run=run_id,
             card="confirm",
-            key=f"{run_id}:confirm.{self.run.revision}.{step_id}.{filling}",
+            key=f"{run_id}:confirm.{self.run.revision}.{step_id}.{filling}.{short(fingerprint(preview))}",
             channel=place,
-            data={"step": step_id, "filling": filling, "args": args, "preview": preview, "deadline": deadline.isoformat()},
+            data={
+                "revision": self.run.revision,
+                "step": step_id,
+                "filling": filling,
+                "args": args,
+                "preview": preview,
+                "deadline": deadline.isoformat(),
+            },
         )
         change = door.StepChange(id=step_id, args=args)
         return Change(Event.HELD, {**data, "filling": filling, "deadline": deadline}, change, tell=[card])

@@ -33,7 +33,8 @@ async def _act(deps: Deps, run_id: str, reply: Reply, kind: str | None) -> None:
             return  # edited, deleted or made out meanwhile
         replies.made_out(conn, run_id, reply.ts, kind or "not_understood")
         try:
-            take(conn, deps, rows.get(conn, run_id), reply, kind, who=_as_heard(deps, reply))
+            heard_at = replies.heard_at(conn, run_id, reply.ts)
+            take(conn, deps, rows.get(conn, run_id), reply, kind, who=_as_heard(deps, reply), heard_at=heard_at)
         except Refused as refused:  # it may be too late for it by now
             data = {"did": "change", "kind": refused.kind, "text": reply.text}
             door.note(conn, run_id, Event.CLICK_REFUSED, actor=reply.actor, at=deps.now(), data=data)

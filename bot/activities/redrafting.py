@@ -53,7 +53,7 @@ def _as_whole_plan(deps: Deps, snapshot: Snapshot, reply: Draft) -> Draft:
     faults = rest.faults(snapshot.plan, reply.plan, states)
     faults += validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps, done=rest.fixed(plan, states))
     faults += rest.refused_again(plan, rest.refused_calls(snapshot.entries), states)
-    faults += graded(deps, plan).verdict.denied
+    faults += [fault for fault in graded(deps, plan).verdict.denied if fault.step not in rest.fixed(plan, states)]
     return reply.model_copy(update={"plan": plan, "faults": tuple(faults)})
 
 

@@ -14,11 +14,13 @@ from bot.core.catalogue import Effect
 from bot.core.completeness import fits_card
 from bot.core.ids import Digest, StepId, short
 from bot.core.plan import call_fingerprint, fingerprint
+from bot.core.risk import Level
 from bot.core.run import Event, Run
 from bot.core.snapshot import Approval
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import by_person, move, must_hold
+from bot.proposing import PLANNER
 from bot.store import door, runs
 from bot.tools.masks import redact, redacted
 
@@ -30,6 +32,7 @@ async def confirm(
     *,
     digest8: str,
     who: policy.Member,
+    revision: int | None = None,
     opened_all: bool = False,
     received_at: datetime | None = None,
 ) -> Run:
@@ -48,15 +51,19 @@ async def confirm(
         if run.deadline is not None and received_at > run.deadline:
             raise Refused("expired", run=run_id, step=step, at=run.deadline, did="confirm")
         filled = _filling(conn, run_id, step)
-        if not filled.startswith(digest8):
+        if not filled.startswith(digest8) or revision not in (None, run.revision):
             raise Refused("confirm_void", run=run_id, step=step)
         plan, grades, tools = runs.revision(conn, run_id, run.revision)
         level, tool = grades[step].level, plan.step(step).tool
         if deps.tools.digests().get(tool) != tools.get(tool):
             raise Refused("tool_changed", run=run_id, step=step, tools=[tool], revision=run.revision, did="confirm")
-        given = [a for a in runs.approvals(conn, run_id) if a.kind == "confirm" and a.digest == filled]
+        given = [
+            a for a in runs.approvals(conn, run_id) if (a.kind, a.step, a.revision, a.digest) == ("confirm", step, run.revision, filled)
+        ]
         already = {approval.actor for approval in given}
-        if no := policy.may_approve(deps.policy, who, requester=run.requester, level=level, already=already):
+        if no := policy.may_approve(
+            deps.policy, who, requester=run.requester, level=level, already=already, editors=_makers(conn, run, step, level)
+        ):
             raise Refused(no, run=run_id, step=step, did="confirm", risk=level.value)
         if not opened_all and shown != filled:
             raise Refused("open_first", run=run_id, step=step, did="confirm")
@@ -69,6 +76,13 @@ async def confirm(
     return await by_person(deps, work)
 
 
+def _makers(conn: Connection, run: Run, step: str, level: Level) -> set[str]:
+    """Who gave a high-risk step its values by hand does not also confirm them."""
+    brought = next((state.revision for state in runs.steps(conn, run.id) if state.id == step), run.revision)
+    author = next((one.author for one in runs.revisions(conn, run.id) if one.revision == brought), PLANNER)
+    return {author} - {PLANNER} if level is Level.HIGH else set()
+
+
 async def _shown_on_card(deps: Deps, run_id: str, step: str) -> Digest | None:
     """The filling of that step as it is now, if its card shows it in full. Judged masked, as the card shows it."""
     snapshot = await deps.store.read(lambda conn: runs.snapshot(conn, run_id))
@@ -77,7 +91,8 @@ async def _shown_on_card(deps: Deps, run_id: str, step: str) -> Digest | None:
         return None
     filled = fingerprint(state.args)
     cards = [post.data for post in snapshot.posts if post.card == "confirm" and post.data["step"] == step]
-    card = next((data for data in cards if data["filling"] == short(filled)), {})
+    same = [data for data in cards if (data["filling"], data.get("revision")) == (short(filled), snapshot.run.revision)]
+    card = same[-1] if same else {}
     spec = deps.tools.catalogue.get(state.tool)
     seen = redacted({"args": state.args, "preview": card.get("preview") or {}})
     sends = spec is not None and spec.effect is Effect.SEND

@@ -12,6 +12,7 @@ from sqlalchemy import Connection
 from bot.core import policy
 from bot.core.ids import StepId
 from bot.core.plan import Step, fingerprint, ready
+from bot.core.rest import OPEN_TO_CHANGE
 from bot.core.risk import Level
 from bot.core.run import Event, Run, RunStatus, StepStatus
 from bot.core.snapshot import Observation
@@ -99,7 +100,7 @@ async def set_breakpoint(deps: Deps, run_id: str, step: str, *, who: policy.Memb
         if no := _brakes(deps, who)(run):
             raise Refused(no, run=run_id, did="breakpoint")
         state = next((state for state in runs.steps(conn, run_id) if state.id == step), None)
-        if state is None or state.started_at is not None:
+        if state is None or state.status not in OPEN_TO_CHANGE:
             raise Refused("step_started", run=run_id, step=step)
         data = {"breakpoints": tuple(dict.fromkeys((*run.breakpoints, StepId(step)))), "step": step}
         planned = runs.revision(conn, run_id, run.revision)[0].steps

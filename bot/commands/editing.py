@@ -83,12 +83,13 @@ async def save(deps: Deps, run_id: str, *, base: int, plan: Plan, who: policy.Me
     return await by_person(deps, work)
 
 
-def _save(conn: Connection, deps: Deps, run: Run, current: Revision, plan: Plan, who: policy.Member, *, sure: bool = False) -> Run:
+def _save(conn: Connection, deps: Deps, run: Run, current: Revision, plan: Plan, who: policy.Member, *, shown_again: str = "") -> Run:
     states = {state.id: state.status for state in runs.steps(conn, run.id)}
     whole = numbered(plan, used=rest.used_numbers(runs.revisions(conn, run.id), runs.steps(conn, run.id)))
     stands = standing(conn, run).plan
     found = graded(deps, whole)
-    if faults := (*_faults(deps, stands, whole, states, rest.refused_calls(audit.entries(conn, run.id))), *found.verdict.denied):
+    denied = [fault for fault in found.verdict.denied if fault.step not in rest.fixed(stands, states)]
+    if faults := (*_faults(deps, stands, whole, states, rest.refused_calls(audit.entries(conn, run.id))), *denied):
         raise InvalidPlan(faults)
     if found.digest == current.digest:
         raise Refused("nothing_changed", run=run.id, did="edit")
@@ -96,7 +97,7 @@ def _save(conn: Connection, deps: Deps, run: Run, current: Revision, plan: Plan,
         facts = {"was": current.digest, "words": compare(current.plan, whole).words()}
         return for_review(conn, deps, run, found, author=who.id, event=Event.REVISED, facts=facts)
     run = move(conn, deps, run, Event.REDIRECT_ASKED, who=who, did="edit", data={"how": MADE_BY_HAND, "text": "", "ts": ""})
-    return of_the_rest(conn, deps, run, found, author=who.id, actor=who.id, never_asked=sure)
+    return of_the_rest(conn, deps, run, found, author=who.id, actor=who.id, shown_again=shown_again)
 
 
 async def may_edit(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
@@ -142,7 +143,7 @@ async def change_arguments(deps: Deps, run_id: str, step: str, *, digest8: str, 
         if not changes(planned, changed):
             raise Refused("nothing_changed", run=run_id, did="change arguments")
         plan = stands.plan.model_copy(update={"steps": tuple(changed if one.id == step else one for one in stands.plan.steps)})
-        return _save(conn, deps, run, stands, plan, who, sure=_asks_again(deps, stands, plan, step))
+        return _save(conn, deps, run, stands, plan, who, shown_again=step if _asks_again(deps, stands, plan, step) else "")
 
     return await by_person(deps, work)
 
@@ -189,6 +190,10 @@ async def may_change_arguments(deps: Deps, run_id: str, step: str, digest8: str,
 
 def _must_wait_for_these(conn: Connection, deps: Deps, run: Run, step: str, digest8: str, who: policy.Member) -> None:
     must_hold(run, step, Event.CONFIRMED, did="change arguments")
+    stands = standing(conn, run)
+    changed = [name for name, value in stands.tool_digests.items() if deps.tools.digests().get(name) != value]
+    if changed:
+        raise Refused("tool_changed", run=run.id, step=step, tools=changed, revision=run.revision, did="change arguments")
     if run.reason is not Hold.CONFIRM:
         raise Refused("held_otherwise", run=run.id, reason=run.reason, did="change arguments")
     if no := policy.may_decide(deps.policy, who, requester=run.requester):

@@ -16,6 +16,7 @@ from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import by_person
 from bot.store import audit, cord, door, posts, runs
+from bot.tools.masks import redact
 
 
 @dataclass(frozen=True)
@@ -40,7 +41,7 @@ async def freeze(deps: Deps, *, who: policy.Member, why: str) -> Held:
         if no := policy.may_freeze(deps.policy, who):
             raise Refused(no, did="freeze")
         at = deps.now()
-        now = cord.freeze(conn, by=who.id, why=why, at=at)
+        now = cord.freeze(conn, by=who.id, why=redact(why), at=at)
         if now is None:
             there = cord.frozen(conn)
             raise Refused("already_frozen", did="freeze", **(there.model_dump() if there else {}))

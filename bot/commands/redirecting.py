@@ -12,7 +12,7 @@ from bot.core.run import Event, Run
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import by_person, move
-from bot.store import audit, runs
+from bot.store import audit, replies, runs
 
 
 async def redirect(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: str = "") -> Run:
@@ -34,17 +34,25 @@ async def may_redirect(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
     return await deps.store.read(look)
 
 
-async def withdraw(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
-    """Never mind: the open redirect is dropped and the rest goes on as it was approved. Raises `Refused` if there is none."""
+async def withdraw(deps: Deps, run_id: str, *, who: policy.Member, revision: int | None = None) -> Run:
+    """Never mind: the open redirect is dropped, with every reply that is still being made out; the rest goes on as it was approved.
+
+    `revision`: the one that the button stood on. Raises `Refused` if there is nothing to drop, or that revision waits no more.
+    """
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        if run.redirect is None:
+        if revision not in (None, run.proposed):
+            raise Refused("stale", run=run_id, revision=revision, current=run.proposed or run.revision, status=run.status, did="never mind")
+        if run.redirect is None and not replies.waiting(conn, run_id):
             raise Refused("nothing_to_withdraw", run=run_id, status=run.status, did="never mind")
         said_it = who.id in {reply.actor for reply in rest.opened(audit.entries(conn, run_id)).replies}
         no = policy.may_decide(deps.policy, who, requester=run.requester)
         if no is not None and not (no == "not_allowed" and said_it):
             raise Refused(no, run=run_id, did="never mind")
+        replies.drop_waiting(conn, run_id)
+        if run.redirect is None:
+            return run
         return _withdraw(conn, deps, run, who, why="")
 
     return await by_person(deps, work)

@@ -25,7 +25,7 @@ from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import by_person
 from bot.proposing import PLANNER, adopt, standing
-from bot.store import audit, door, runs
+from bot.store import audit, cord, door, runs
 
 
 async def approve(deps: Deps, run_id: str, revision: int, *, who: policy.Member, received_at: datetime, opened_all: bool = False) -> Run:
@@ -72,7 +72,7 @@ def _must_be_allowed(conn: Connection, deps: Deps, run: Run, revision: int, who:
     changed = [name for name, value in new.tool_digests.items() if deps.tools.digests().get(name) != value]
     if changed:
         raise Refused("tool_changed", run=run.id, tools=changed, revision=revision)
-    already = frozenset(approval.actor for approval in given if approval.digest == new.digest)
+    already = frozenset(approval.actor for approval in given if (approval.revision, approval.digest) == (revision, new.digest))
     must = _asked(conn, deps, run, new)
     level = level_of(new, must) if must is not None else new.risk
     makers = _makers(conn, run, new, level)
@@ -90,11 +90,18 @@ def _asked(conn: Connection, deps: Deps, run: Run, new: Revision) -> tuple[StepI
 
 
 def _makers(conn: Connection, run: Run, new: Revision, level: Level) -> set[str]:
-    """Who made this revision by hand, and (for what is high) whose reply it follows: they do not also approve it."""
-    makers = {new.author} - {PLANNER}
-    if run.redirect is not None and level is Level.HIGH:
-        makers |= {reply.actor for reply in rest.opened(audit.entries(conn, run.id)).replies}
-    return makers
+    """Who made this plan by hand since people last approved one, and (for what is high) by whose words: they do not also approve it.
+
+    A later revision by the planner, or by somebody else, washes nobody's hand off what they put in.
+    """
+    since = run.revision if run.redirect is not None else 0
+    makers = {one.author for one in runs.revisions(conn, run.id) if since < one.revision <= new.revision} - {PLANNER}
+    if level is not Level.HIGH:
+        return makers
+    entries = audit.entries(conn, run.id)
+    if run.redirect is None:
+        return makers | {entry.actor for entry in entries if entry.event == Event.CHANGES_ASKED}
+    return makers | {reply.actor for reply in rest.opened(entries).replies}
 
 
 def _must_be_open(
@@ -106,7 +113,7 @@ def _must_be_open(
     waits = run.status is RunStatus.IN_REVIEW or run.redirect is Redirect.REVIEW
     if new is None or revision != current or (run.redirect is not None and not waits):
         raise Refused("stale", **facts)
-    mine = next((approval for approval in given if approval.actor == who.id and approval.digest == new.digest), None)
+    mine = next((approval for approval in given if (approval.actor, approval.revision) == (who.id, revision)), None)
     if waits:
         if run.deadline is not None and received_at > run.deadline:
             raise Refused("expired", at=run.deadline, **facts)
@@ -199,6 +206,8 @@ def _expire(conn: Connection, *, deps: Deps, run_id: str) -> bool:
     run = runs.get(conn, run_id)
     if run.deadline is None or run.deadline > deps.now():
         return False
+    if run.status is RunStatus.PAUSED and cord.frozen(conn) is not None:
+        return False  # nobody may decide now, so silence says nothing
     data: dict[str, Any] = {"was": run.status, "reason": run.reason, "until": run.deadline, "deadline": None}
     event, posts = Event.EXPIRED, _tell_expired(run)
     if run.status is RunStatus.IN_REVIEW and _silence_releases(conn, deps, run):

@@ -88,10 +88,16 @@ def asked(old: Revision, new: Revision, catalogue: Catalogue, *, done: Collectio
     `done`: steps that have run; nothing is asked about them. A step that only reads and that policy lets run by itself is not asked.
     """
     differs = compare(old.plan, new.plan)
-    fresh = {*differs.added, *differs.changed, *_riskier(old, new), *_redefined(old.tool_digests, new)}
+    fresh = {*differs.added, *differs.changed, *_riskier(old, new), *_redefined(old.tool_digests, new), *_unguarded(old.plan, differs)}
     return tuple(
         step.id for step in new.plan.steps if step.id in fresh and step.id not in done and not _runs_by_itself(step, new, catalogue)
     )
+
+
+def _unguarded(old: Plan, differs: Comparison) -> set[StepId]:
+    """Steps that came after a guard which is gone: one that the run would have stood before, or that would have ended it."""
+    guards = [step for step in old.steps if step.id in differs.removed and (step.breakpoint or step.on_failure == "stop")]
+    return {later.id for guard in guards for later in dependents(old, guard.id)}
 
 
 def _riskier(old: Revision, new: Revision) -> set[StepId]:

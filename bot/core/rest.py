@@ -52,8 +52,8 @@ def _corrected(replies: list[Reply], entry: Entry) -> list[Reply]:
 
 
 def used(entries: Iterable[Entry]) -> int:
-    """How many replies have redirected this run, adopted or not: the limit is about the planner's work."""
-    return sum(entry.event == Event.REDIRECT_ASKED and entry.data.get("how") == "reply" for entry in entries)
+    """How often words have redirected this run, adopted or not, edited replies too: the limit is about the planner's work."""
+    return sum(entry.event == Event.REDIRECT_ASKED and entry.data.get("how") in ("reply", "edited", "gone") for entry in entries)
 
 
 def used_numbers(revisions: Iterable[Revision], steps: Iterable[StepState] = ()) -> set[int]:

@@ -37,7 +37,7 @@ def done_before(done: Completed, fingerprint: Digest, *, revision: int) -> StepS
 
 
 def read_again(plan: Plan, step_id: str, changed: Collection[str], reads: Collection[str]) -> tuple[StepId, ...]:
-    """The finished steps to run again before this one, since what the `changed` ones read is another now: those, and what was made from them.
+    """The finished steps to run again before this one, as what the `changed` ones read is another now: those, and what was made of them.
 
     `reads`: steps that only read. Nothing at all if something with an effect was made from them: effects are not repeated.
     """

@@ -43,6 +43,16 @@ def made_out(conn: Connection, run_id: str, ts: str, kind: str) -> bool:
     return conn.execute(update(_replies).where(*of).values(kind=kind)).rowcount == 1
 
 
+def drop_waiting(conn: Connection, run_id: str) -> int:
+    """Nobody makes these out any more: what they might have asked for was taken back. Returns how many."""
+    return conn.execute(update(_replies).where(_replies.c.run_id == run_id, _replies.c.kind.is_(None)).values(kind="gone")).rowcount
+
+
+def heard_at(conn: Connection, run_id: str, ts: str) -> datetime | None:
+    """When that reply was heard."""
+    return conn.execute(select(_replies.c.at).where(_replies.c.run_id == run_id, _replies.c.ts == ts)).scalar_one_or_none()
+
+
 def edited(conn: Connection, run_id: str, ts: str, text: str) -> bool:
     """The words were changed before anybody made them out. False if that was done already (or the reply is not known)."""
     of = (_replies.c.run_id == run_id, _replies.c.ts == ts, _replies.c.kind.is_(None))

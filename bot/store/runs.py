@@ -96,10 +96,10 @@ def add_attempt(conn: Connection, run_id: str, attempt: Attempt, at: datetime) -
 
 
 def add_approval(conn: Connection, run_id: str, approval: Approval) -> None:
-    """Store one person's yes. Raises `Refused("double")`, with `at`, if they said it before to the same digest."""
+    """Store one person's yes. Raises `Refused("double")`, with `at`, if they said it before to the same digest of the same revision."""
     given = {"run_id": run_id, **approval.model_dump(), "step": approval.step or ""}
     table = tables.approvals
-    same = [table.c[name] == given[name] for name in ("run_id", "digest", "kind", "step", "actor")]
+    same = [table.c[name] == given[name] for name in ("run_id", "revision", "digest", "kind", "step", "actor")]
     earlier = conn.execute(select(table.c.at).where(*same)).one_or_none()
     if earlier:
         raise Refused("double", run=run_id, actor=approval.actor, at=earlier.at)

@@ -116,7 +116,7 @@ class ApprovalRow(SQLModel, table=True):
     __tablename__ = "approvals"
     __table_args__ = (
         ForeignKeyConstraint(["run_id", "revision"], ["revisions.run_id", "revisions.revision"], name="approvals_of_revision"),
-        UniqueConstraint("run_id", "digest", "kind", "step", "actor", name="approvals_once"),
+        UniqueConstraint("run_id", "revision", "digest", "kind", "step", "actor", name="approvals_once"),
         one_of("kind", ("plan", "confirm"), table="approvals"),
     )
 

@@ -19,18 +19,26 @@ Values = Mapping[str, Any]
 
 
 def confirm_card(
-    scene: Scene, step_id: str, *, args: Values, digest: str, preview: Values | None = None, offers: frozenset[str] = NO_OFFERS
+    scene: Scene,
+    step_id: str,
+    *,
+    args: Values,
+    digest: str,
+    preview: Values | None = None,
+    offers: frozenset[str] = NO_OFFERS,
+    newest: bool = True,
 ) -> Card:
     """The confirm of one filling of a step as it stands now: open, or closed with what became of it.
 
     `args` are the filled-in values, `digest` is theirs, `preview` is the tool's (`target`, `facts`, `before`, `after`), if it has one.
+    `newest`: no later card asks about this step.
     """
     run = scene.run
     step = next((step for step in scene.plan.steps if step.id == step_id), None)
     if step is None:
         return confirm_closed.left_out(scene, step_id, digest)
     held = run.reason is Hold.CONFIRM and run.held_step == step_id and run.status in (RunStatus.PAUSED, RunStatus.PAUSING)
-    if held and _is_current(scene, step_id, args):
+    if held and newest and _is_current(scene, step_id, args):
         return open_confirm(scene, step, args=args, digest=digest, preview=preview, offers=offers)
     return confirm_closed.confirm_closed(scene, step, digest, still_held=held)
 

@@ -68,9 +68,9 @@ def test_what_could_not_be_planned_is_not_tried_again_with_the_next_wish() -> No
     assert [reply.text for reply in found.replies] == ["skip b"]
 
 
-def test_p10_every_reply_counts_against_the_limit_and_edits_by_hand_do_not() -> None:
+def test_p10_every_reply_and_every_change_of_one_counts_against_the_limit_and_edits_by_hand_do_not() -> None:
     entries = [said("1", "1"), entry(Event.WITHDRAWN), said("2", "2"), said("", "", "edit"), said("new", "2", "edited")]
-    assert rest.used(entries) == 2
+    assert rest.used(entries) == 3
 
 
 def test_c021_a_refused_call_is_known_again_as_planned_and_as_filled_in_whatever_the_order_of_its_arguments() -> None:
