@@ -94,6 +94,8 @@ def _buttons(scene: Scene, step: Step, digest: str, whole: bool, offers: frozens
     value, hears = ids.encode(scene.run.id, scene.run.revision, step.id, digest), words.about(scene, step.id)
     change = blocks.button(ids.CONFIRM_CHANGE, value, about=hears) if OFFER_CHANGE_ARGUMENTS in offers else None
     main = ids.CONFIRM_CONFIRM if whole else ids.CONFIRM_SHOW_ALL
+    if scene.snapshot.freeze is not None:  # nothing that lets go works; reading does
+        return blocks.actions(f"confirm:{scene.run.id}.{scene.run.version}", blocks.button(ids.CONFIRM_SHOW_ALL, value, about=hears))
     return blocks.actions(
         f"confirm:{scene.run.id}.{scene.run.version}",
         blocks.button(main, value, about=hears, style="primary"),

@@ -15,7 +15,7 @@ def card(
     foot: Block | None = None,
     about: str | None = None,
 ) -> Card:
-    """A card of a standing run; `about` takes the place of who approved it on the id line."""
+    """A card of a standing run; `about` takes the place of who approved it on the id line. While all is frozen nothing on it lets go."""
     frozen = "" if scene.run.reason is Hold.FREEZE else freeze.in_brief(scene)
     made = [
         blocks.header(header),
@@ -23,10 +23,19 @@ def card(
         words.id_line(scene, words.approved_by(scene) if about is None else about),
         *body,
         *([blocks.context(frozen)] if frozen else []),
-        *blocks.actions(f"run:{scene.run.id}.{scene.run.version}", *pressed),
+        *blocks.actions(f"run:{scene.run.id}.{scene.run.version}", *(one for one in pressed if one and not (frozen and _lets_go(one)))),
         *([foot] if foot else []),
     ]
     return Card(text, made)
+
+
+LETTING_GO = frozenset(
+    {ids.RUN_RESUME, ids.RUN_CONTINUE, ids.RUN_RETRY, ids.RUN_SKIP, ids.RUN_HAPPENED, ids.RUN_NOT_HAPPENED, ids.RUN_NEVER_MIND}
+)
+
+
+def _lets_go(button: Element) -> bool:
+    return button.get("action_id") in LETTING_GO
 
 
 def press(scene: Scene, action: str, *, step: Step | None = None, primary: bool = False) -> Element:
