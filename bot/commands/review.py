@@ -90,18 +90,15 @@ def _asked(conn: Connection, deps: Deps, run: Run, new: Revision) -> tuple[StepI
 
 
 def _makers(conn: Connection, run: Run, new: Revision, level: Level) -> set[str]:
-    """Who made this plan by hand since people last approved one, and (for what is high) by whose words: they do not also approve it.
+    """Who made this plan by hand since people last approved one, and (for what is high) whose reply it follows: they do not approve it.
 
-    A later revision by the planner, or by somebody else, washes nobody's hand off what they put in.
+    A later revision by the planner, or by somebody else, washes nobody's hand off what they put in. To ask for changes is to review.
     """
     since = run.revision if run.redirect is not None else 0
     makers = {one.author for one in runs.revisions(conn, run.id) if since < one.revision <= new.revision} - {PLANNER}
-    if level is not Level.HIGH:
-        return makers
-    entries = audit.entries(conn, run.id)
-    if run.redirect is None:
-        return makers | {entry.actor for entry in entries if entry.event == Event.CHANGES_ASKED}
-    return makers | {reply.actor for reply in rest.opened(entries).replies}
+    if level is Level.HIGH and run.redirect is not None:
+        makers |= {reply.actor for reply in rest.opened(audit.entries(conn, run.id)).replies}
+    return makers
 
 
 def _must_be_open(

@@ -118,7 +118,7 @@ def test_a_good_policy_is_ok_and_remarks_tell_what_was_probably_not_meant(call: 
     ("text", "says"),
     [
         ("profile: team\napprovers: [x\n", "line 3"),
-        ("profile: team\ncolour: blue\n", "line 2: 'colour' is not a key of the policy; use profile, approvers"),
+        ("profile: team\nflavour: blue\n", "line 2: 'flavour' is not a key of the policy; use profile, approvers"),
         ("profile: nobody\n", "line 1"),
         ("[]", "line 1: the policy is not a mapping; begin with `profile: team`"),
         ("timers:\n  medium: {expire: 30m, then: approve}\n", "lets silence approve at medium risk"),
