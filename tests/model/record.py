@@ -28,7 +28,7 @@ def _started_under_a_brake(entries: tuple[Entry, ...]) -> Iterator[str]:
     for entry in entries:
         paused = entry.event == E.PAUSE_ASKED or (paused and not (entry.event == E.RESUMED and entry.actor != "pullcord"))
         stopped = stopped or entry.event == E.STOP_ASKED
-        frozen = entry.event == E.FROZEN or (frozen and entry.event != E.THAWED)
+        frozen = entry.event == E.FROZEN or (frozen and entry.event not in (E.THAWED, E.PAUSE_ASKED))  # a person's pause takes its place
         if entry.event in STARTS and (paused or stopped):
             yield f"P4: {entry.data['step']} started after the brake was recorded"
         if entry.event in STARTS and frozen:
@@ -57,6 +57,8 @@ def _finished_and_begun_again(entries: tuple[Entry, ...]) -> Iterator[str]:
             yield f"P5: {step} had finished and started again"
         if entry.event in (E.STEP_SUCCEEDED, E.STEP_KEPT, E.HAPPENED):
             done.add(step)
+        if entry.event == E.STEP_OUTDATED:
+            done.discard(step)
 
 
 def _confirmed_by_nobody(seen: Snapshot) -> Iterator[str]:
