@@ -62,10 +62,13 @@ def _finished_and_begun_again(entries: tuple[Entry, ...]) -> Iterator[str]:
 
 
 def _confirmed_by_nobody(seen: Snapshot) -> Iterator[str]:
-    confirming = {name for one in seen.revisions for name, grade in one.grades.items() if grade.confirms}
+    by_revision = {one.revision: {name for name, grade in one.grades.items() if grade.confirms} for one in seen.revisions}
+    confirming: set[str] = set()  # in the revision that is in force
     yes: set[tuple[str, str]] = set()
     for entry in seen.entries:
         step = str(entry.data.get("step"))
+        if entry.event in (E.APPROVED, E.RELEASED, E.REDIRECTED):
+            confirming = by_revision[entry.data["revision"]]
         if entry.event == E.CONFIRMED:
             yes.add((step, entry.data["filling"]))
         if entry.event in STARTS and step in confirming and (step, entry.data["args_sha256"]) not in yes:
