@@ -126,6 +126,8 @@ async def on_command(desk: Desk, typed: Command, word: str) -> None:
         await on_all(desk, typed.place, word, actor=typed.actor, team=typed.team)
         return
     found = [await sight.named(desk, named, typed)] if named else await _meant(desk, word, typed.channel)
+    own = [run for run in found if run.requester == typed.actor]
+    found = own if len(own) == 1 else found  # among others' runs, one's own only one is meant
     await _the_one(desk, typed.place, word, found, actor=typed.actor, team=typed.team)
 
 

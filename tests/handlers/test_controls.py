@@ -74,6 +74,14 @@ async def test_the_commands_mean_the_one_run_of_the_channel(hall: Hall) -> None:
     await hall.until(run_id, "succeeded")
 
 
+async def test_among_others_runs_ones_own_only_one_is_meant(hall: Hall) -> None:
+    own, _ = await started(hall, "test.gate name=a")
+    await hall.person("approver2").command("#ops", "/plan", "test.gate name=b")
+    await hall.runs(2)
+    await hall.person("requester").command("#ops", "/stop")
+    await hall.until(own, "stopped")
+
+
 async def test_where_several_runs_could_be_meant_a_button_each_is_offered_and_works(hall: Hall) -> None:
     first, _ = await started(hall, "test.gate name=a")
     second, _ = await started(hall, "test.gate name=b")
