@@ -76,8 +76,7 @@ class Segment:
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
         self.refused = refused_calls(snapshot.entries)
         self.completed, self.brought = completed(snapshot), brought(snapshot)
-        done = [step for step in snapshot.steps if step.status is StepStatus.SUCCEEDED and step.tool in deps.tools.catalogue]
-        self.results: dict[StepId, StepState] = {step.id: step for step in done}
+        self.results: dict[StepId, StepState] = {s.id: s for s in snapshot.steps if s.status is StepStatus.SUCCEEDED}
         self.finished: dict[StepId, datetime] = {s.id: s.finished_at for s in snapshot.steps if s.finished_at}
         self.cut: set[str] = {s.id for s in snapshot.steps if s.observation and s.observation.cut}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
@@ -227,11 +226,9 @@ class Segment:
         """
         if not self.grades[step.id].confirms:
             return ()
-        catalogue, planned = self.deps.tools.catalogue, {each.id: each for each in self.plan.steps}
-        reads = [state for state in self.results.values() if state.id in planned and self.attempts[state.id] == 1]
-        reads = [state for state in reads if catalogue[state.tool].effect is Effect.READ]
-        changed = [state.id for state in reads if not await self._would_see_the_same(planned[state.id], state)]
-        return read_again(self.plan, step.id, changed, [state.id for state in reads])
+        reads = [each for each in self.plan.steps if each.id in self.results and self.attempts[each.id] == 1 and self._reads(each)]
+        changed = [each.id for each in reads if not await self._would_see_the_same(each, self.results[each.id])]
+        return read_again(self.plan, step.id, changed, [each.id for each in reads])
 
     async def _would_see_the_same(self, step: Step, state: StepState) -> bool:
         return state.observation is None or await still_fresh(self.deps, self.run.id, step, state.args or {}, state.observation)
@@ -249,12 +246,14 @@ class Segment:
         Else that work came too early, or something may have undone it.
         """
         last = done.finished_at
-        if last is not None and self.deps.tools.catalogue[step.tool].effect is not Effect.READ:
-            catalogue = self.deps.tools.catalogue
-            later = [state for state in self.results.values() if state.id != done.id and (self.finished.get(state.id) or last) > last]
-            if any(catalogue[state.tool].effect is not Effect.READ for state in later):
-                return False
-        return last is not None and all(name in self.finished and self.finished[name] <= last for name in step.needs)
+        if last is None or any(name not in self.finished or self.finished[name] > last for name in step.needs):
+            return False
+        later = [other for other in self.plan.steps if other.id in self.finished and self.finished[other.id] > last]
+        return self._reads(step) or all(self._reads(other) for other in later)
+
+    def _reads(self, step: Step) -> bool:
+        spec = self.deps.tools.catalogue.get(step.tool)
+        return spec is not None and spec.effect is Effect.READ
 
     def _ended(self, outcome: Ended) -> Change:
         """How a step ended, as a move. The brake never refuses this: what has happened is recorded."""
