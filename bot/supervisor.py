@@ -113,9 +113,9 @@ class Supervisor:
         """Give free places to queued runs, fairly between requesters."""
         if len(self.holders) >= self.deps.settings.pool or self.closing:
             return
-        if await runs.frozen(self.deps) is not None:
-            return  # nothing starts; the thaw rings for every run
         waiting = [run for run in await runs.queued(self.deps) if run.id not in self.live and not self._rests(run.id)]
+        if waiting and await runs.frozen(self.deps) is not None:
+            return  # nothing starts; the thaw rings for every run
         held = Counter(self.holders.values())
         while waiting and len(self.holders) < self.deps.settings.pool:
             chosen = min(waiting, key=lambda run: (held[run.requester], run.updated_at, run.id))
