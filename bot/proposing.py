@@ -85,7 +85,7 @@ def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author
     `shown_again`: the one step that people see once more, with its real values, before it runs.
     """
     at = deps.now()
-    states = {state.id: state.status for state in runs.steps(conn, run.id)}
+    states = runs.statuses(conn, run.id)
     new = store(conn, run, found, author=author, at=at, adopt=False)
     stands = standing(conn, run)
     must = tuple(step for step in asked(stands, new, deps.tools.catalogue, done=_done(states)) if step != shown_again)
@@ -107,7 +107,7 @@ def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author
 def adopt(conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, asked: tuple[StepId, ...]) -> Run:
     """The revision takes the place of the one that stands; finished steps are kept, failed ones that it does otherwise may run again."""
     at, stands = deps.now(), standing(conn, run)
-    states = {state.id: state.status for state in runs.steps(conn, run.id)}
+    states = runs.statuses(conn, run.id)
     before = {step.id: step for step in stands.plan.steps}
     failed = [step for step in new.plan.steps if states.get(step.id) is StepStatus.FAILED]
     again = [step.id for step in failed if changes(before[step.id], step)]

@@ -138,5 +138,5 @@ def _call(conn: Connection, run: Run, step: str) -> dict[str, Any]:
 
 
 def _filling(conn: Connection, run_id: str, step: str) -> Digest:
-    state = next((state for state in runs.steps(conn, run_id) if state.id == step), None)
+    state = runs.step(conn, run_id, step)
     return fingerprint(state.args if state else None)

@@ -99,7 +99,7 @@ async def set_breakpoint(deps: Deps, run_id: str, step: str, *, who: policy.Memb
         run = runs.get(conn, run_id)
         if no := _brakes(deps, who)(run):
             raise Refused(no, run=run_id, did="breakpoint")
-        state = next((state for state in runs.steps(conn, run_id) if state.id == step), None)
+        state = runs.step(conn, run_id, step)
         if state is None or state.status not in OPEN_TO_CHANGE:
             raise Refused("step_started", run=run_id, step=step)
         data = {"breakpoints": tuple(dict.fromkeys((*run.breakpoints, StepId(step)))), "step": step}
@@ -171,7 +171,7 @@ def _at_hand(conn: Connection, run: Run) -> list[Step]:
     if not run.revision:
         return []
     plan = runs.revision(conn, run.id, run.revision)[0]
-    states = {state.id: state.status for state in runs.steps(conn, run.id)}
+    states = runs.statuses(conn, run.id)
     finished = [step for step, status in states.items() if status is StepStatus.SUCCEEDED]
     following = ready(plan, finished=finished, touched=[step for step, status in states.items() if status is not StepStatus.PENDING])
     return [step for step in plan.steps if step.id == run.held_step] or following

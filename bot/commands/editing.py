@@ -84,7 +84,7 @@ async def save(deps: Deps, run_id: str, *, base: int, plan: Plan, who: policy.Me
 
 
 def _save(conn: Connection, deps: Deps, run: Run, current: Revision, plan: Plan, who: policy.Member, *, shown_again: str = "") -> Run:
-    states = {state.id: state.status for state in runs.steps(conn, run.id)}
+    states = runs.statuses(conn, run.id)
     whole = numbered(plan, used=rest.used_numbers(runs.revisions(conn, run.id), runs.steps(conn, run.id)))
     stands = standing(conn, run).plan
     found = graded(deps, whole)
@@ -198,6 +198,6 @@ def _must_wait_for_these(conn: Connection, deps: Deps, run: Run, step: str, dige
         raise Refused("held_otherwise", run=run.id, reason=run.reason, did="change arguments")
     if no := policy.may_decide(deps.policy, who, requester=run.requester):
         raise Refused(no, run=run.id, step=step, did="change arguments")
-    state = next((state for state in runs.steps(conn, run.id) if state.id == step), None)
+    state = runs.step(conn, run.id, step)
     if not fingerprint(state.args if state else None).startswith(digest8):
         raise Refused("confirm_void", run=run.id, step=step)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sqlalchemy import Connection, RowMapping, Select, and_, bindparam, delete, func, insert, or_, select, update
 
-from bot.core.ids import Digest
+from bot.core.ids import Digest, StepId
 from bot.core.plan import Plan, Step
 from bot.core.risk import Grade, Level
 from bot.core.run import FINAL, Hold, Redirect, Run, RunStatus, StepStatus
@@ -133,6 +133,16 @@ def exists(conn: Connection, run_id: str) -> bool:
 def steps(conn: Connection, run_id: str) -> tuple[StepState, ...]:
     """The states of all steps that the run has or had started, by number."""
     return tuple(_step(row) for row in conn.execute(_GET_STEPS, {"run_id": run_id}).mappings())
+
+
+def step(conn: Connection, run_id: str, step_id: str) -> StepState | None:
+    """The state of that step, or None if the run has no such step."""
+    return next((state for state in steps(conn, run_id) if state.id == step_id), None)
+
+
+def statuses(conn: Connection, run_id: str) -> dict[StepId, StepStatus]:
+    """Where each step of the run stands."""
+    return {state.id: state.status for state in steps(conn, run_id)}
 
 
 def revision(conn: Connection, run_id: str, n: int) -> tuple[Plan, dict[str, Grade], dict[str, Digest]]:
