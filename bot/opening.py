@@ -1,5 +1,7 @@
 """Opening a run: whoever asks, however they ask. Planning is slow work and starts by itself once the row is there."""
 
+from typing import NotRequired, TypedDict, Unpack
+
 from sqlalchemy import Connection
 
 from bot.core import policy
@@ -13,26 +15,26 @@ from bot.store import cord, door
 LONGEST_ASK = 40_000  # characters
 
 
-def open_run(
-    conn: Connection,
-    deps: Deps,
-    *,
-    ask: str,
-    who: policy.Member,
-    team: str,
-    channel: str,
-    thread_ts: str | None,
-    source_ts: str | None,
-    event_key: str | None,
-    follows: str | None = None,
-) -> Run | None:
-    """A new run in *planning*, its run card in the outbox; None if `event_key` opened one before.
+class Asked(TypedDict):
+    """What is known of an ask. Without `thread_ts` the run card becomes a root message of its own."""
 
-    Without `thread_ts` the run card becomes a root message of its own. `follows`: the run that is asked again, or whose thread this is; the
-    planner is told what it found and what people said no to. Raises `Refused` for an empty ask, for one who may not ask, and while
-    everything is frozen.
+    ask: str
+    who: policy.Member
+    team: str
+    channel: str
+    thread_ts: str | None
+    source_ts: str | None  # the asking message, if there was one
+    event_key: str | None  # what is told twice opens one run
+    follows: NotRequired[str]  # the run that is asked again, or whose thread this is: the planner is told what came of it
+
+
+def open_run(conn: Connection, deps: Deps, **asked: Unpack[Asked]) -> Run | None:
+    """A new run in *planning*, its run card in the outbox; None if its `event_key` opened one before.
+
+    Raises `Refused` for an empty ask, for one who may not ask, and while everything is frozen.
     """
-    text = ask.strip()
+    who = asked["who"]
+    text = asked["ask"].strip()
     if not text:
         raise Refused("plan_empty")
     if len(text) > LONGEST_ASK:
@@ -45,16 +47,16 @@ def open_run(
         id=deps.new_run_id(),
         ask=text,
         requester=who.id,
-        team=team,
-        channel=channel,
-        thread_ts=thread_ts,
-        source_ts=source_ts,
+        team=asked["team"],
+        channel=asked["channel"],
+        thread_ts=asked["thread_ts"],
+        source_ts=asked["source_ts"],
         created_at=deps.now(),
         updated_at=deps.now(),
     )
     while True:
         try:
-            return _insert(conn, run, event_key=event_key, follows=follows)
+            return _insert(conn, run, event_key=asked["event_key"], follows=asked.get("follows"))
         except door.IdTaken:
             run = run.model_copy(update={"id": new_run_id(6)})
 

@@ -1,45 +1,21 @@
 """Somebody asks: a run is opened, and that is all. Planning is slow work and starts by itself once the row is there."""
 
-from typing import Any
+from typing import Any, Unpack
 
 from sqlalchemy import Connection
 
 from bot import opening
-from bot.core import policy
 from bot.core.audit import audit_post
 from bot.core.run import Event, Run, RunStatus
 from bot.core.snapshot import NewPost
 from bot.deps import Deps
+from bot.opening import Asked
 from bot.store import door, runs
 
 
-async def open_run(
-    deps: Deps,
-    *,
-    ask: str,
-    who: policy.Member,
-    team: str,
-    channel: str,
-    thread_ts: str | None,
-    source_ts: str | None,
-    event_key: str | None,
-    follows: str | None = None,
-) -> Run | None:
-    """A new run, see `bot.opening.open_run`; None if `event_key` opened one before. Raises `Refused`."""
-    return await deps.store.write(
-        lambda conn: opening.open_run(
-            conn,
-            deps,
-            ask=ask,
-            who=who,
-            team=team,
-            channel=channel,
-            thread_ts=thread_ts,
-            source_ts=source_ts,
-            event_key=event_key,
-            follows=follows,
-        )
-    )
+async def open_run(deps: Deps, **asked: Unpack[Asked]) -> Run | None:
+    """A new run, see `bot.opening.open_run`; None if its `event_key` opened one before. Raises `Refused`."""
+    return await deps.store.write(lambda conn: opening.open_run(conn, deps, **asked))
 
 
 async def forget(deps: Deps, *, channel: str, source_ts: str, actor: str) -> Run | None:
