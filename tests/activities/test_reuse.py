@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot import runs
-from bot.commands import confirming, controls, intake, redirecting, review
+from bot.commands import confirming, controls, redirecting, review
 from bot.core.notation import parse
 from bot.core.reuse import read_again
 from bot.core.run import Event, Hold, Redirect, Run, RunStatus, StepStatus
@@ -14,6 +14,7 @@ from bot.deps import Deps
 from bot.errors import Refused
 from tests.conftest import until
 from tests.doubles.clock import Clock
+from tests.doubles.deeds import approved, asked
 from tests.doubles.parts import APPROVER, APPROVER2, REQUESTER
 from tests.doubles.waiting import eventually
 
@@ -23,12 +24,8 @@ PLAN = "n: files.read path=n.md\nc: test.change name=c\nb: test.change name=b af
 
 async def at_the_breakpoint(deps: Deps, tmp_path: Path, plan: str = PLAN) -> Run:
     (tmp_path / "files" / "n.md").write_text("first")
-    run = await intake.open_run(
-        deps, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
-    )
-    assert run is not None
-    await until(deps, run.id, RunStatus.IN_REVIEW)
-    await review.approve(deps, run.id, 1, who=APPROVER, received_at=deps.now())
+    run = await asked(deps, plan)
+    await approved(deps, run.id)
     return await until(deps, run.id, RunStatus.PAUSED)
 
 
@@ -89,12 +86,8 @@ async def test_p6_the_same_effect_again_is_taken_as_done(supervised: Deps, tmp_p
 async def test_a_read_that_a_plan_makes_twice_is_made_twice(supervised: Deps, tmp_path: Path) -> None:
     plan = "x: files.read path=n.md\nc: test.change name=c after=x\ny: files.read path=n.md after=c"
     (tmp_path / "files" / "n.md").write_text("first")
-    run = await intake.open_run(
-        supervised, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
-    )
-    assert run is not None
-    await until(supervised, run.id, RunStatus.IN_REVIEW)
-    await review.approve(supervised, run.id, 1, who=APPROVER, received_at=supervised.now())
+    run = await asked(supervised, plan)
+    await approved(supervised, run.id)
     await until(supervised, run.id, RunStatus.SUCCEEDED)
     snapshot = await runs.snapshot(supervised, run.id)
     assert [snapshot.state(name).attempt for name in ("x", "y")] == [1, 1]
@@ -115,13 +108,8 @@ async def confirming_filling(deps: Deps, run_id: str, *, but: str = "") -> str:
 async def test_p3_a_confirmation_is_void_once_what_it_was_made_from_has_changed(supervised: Deps, tmp_path: Path, lines: Lines) -> None:
     (tmp_path / "files" / "n.md").write_text("first")
     plan = 'n: files.read path=n.md\nb: text.summarize text="{{n.text}}"\nd: test.destroy name="{{b.summary}}"'
-    run = await intake.open_run(
-        supervised, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
-    )
-    assert run is not None
-    await until(supervised, run.id, RunStatus.IN_REVIEW)
-    for who in (APPROVER, APPROVER2):
-        await review.approve(supervised, run.id, 1, who=who, received_at=supervised.now())
+    run = await asked(supervised, plan)
+    await approved(supervised, run.id, APPROVER, APPROVER2)
     filling = await confirming_filling(supervised, run.id)
 
     (tmp_path / "files" / "n.md").write_text("second, and longer")
@@ -139,13 +127,8 @@ async def test_p3_a_confirmation_is_void_once_what_it_was_made_from_has_changed(
 
 async def test_what_never_stays_the_same_is_read_again_only_once(supervised: Deps, clock: Clock, lines: Lines) -> None:
     plan = 'n: time.now\nd: test.destroy name="{{n.iso}}"'
-    run = await intake.open_run(
-        supervised, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
-    )
-    assert run is not None
-    await until(supervised, run.id, RunStatus.IN_REVIEW)
-    for who in (APPROVER, APPROVER2):
-        await review.approve(supervised, run.id, 1, who=who, received_at=supervised.now())
+    run = await asked(supervised, plan)
+    await approved(supervised, run.id, APPROVER, APPROVER2)
     filling = await confirming_filling(supervised, run.id)
     clock.advance(seconds=5)
     await confirming.confirm(supervised, run.id, "d", digest8=filling, who=APPROVER)

@@ -6,26 +6,19 @@ from pathlib import Path
 import pytest
 
 from bot import runs
-from bot.commands import confirming, controls, editing, intake, review
+from bot.commands import confirming, controls, editing, review
 from bot.core.notation import parse
 from bot.core.plan import Plan
 from bot.core.run import Event, Hold, Run, RunStatus, StepStatus
 from bot.deps import Deps
 from bot.errors import Refused
 from tests.conftest import until
+from tests.doubles.deeds import asked
 from tests.doubles.parts import APPROVER, APPROVER2, MEMBER, REQUESTER
 from tests.doubles.waiting import eventually
 
 Lines = Callable[[str], list[str]]
 PLAN = "a: test.change name=a\nb: test.change name=b after=a"
-
-
-async def asked(deps: Deps, plan: str = PLAN) -> Run:
-    run = await intake.open_run(
-        deps, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
-    )
-    assert run is not None
-    return await until(deps, run.id, RunStatus.IN_REVIEW)
 
 
 async def edited(deps: Deps, run_id: str, text: str) -> Plan:
@@ -38,7 +31,7 @@ async def edited(deps: Deps, run_id: str, text: str) -> Plan:
 
 
 async def test_saving_makes_a_revision_by_that_author_and_the_older_card_decides_nothing(supervised: Deps, lines: Lines) -> None:
-    run = await asked(supervised)
+    run = await asked(supervised, PLAN)
     new = await edited(supervised, run.id, "a: test.change name=other\nb: test.change name=b after=a\nc: test.look name=c")
     saved = await editing.save(supervised, run.id, base=1, plan=new, who=APPROVER2)
 
@@ -56,7 +49,7 @@ async def test_saving_makes_a_revision_by_that_author_and_the_older_card_decides
 
 
 async def test_c022_an_edit_that_does_not_hold_saves_nothing_and_says_where(supervised: Deps) -> None:
-    run = await asked(supervised)
+    run = await asked(supervised, PLAN)
     new = await edited(supervised, run.id, "a: test.change nane=a\nb: test.nothing name=b")
     with pytest.raises(editing.InvalidPlan) as refused:
         await editing.save(supervised, run.id, base=1, plan=new, who=REQUESTER)
@@ -65,7 +58,7 @@ async def test_c022_an_edit_that_does_not_hold_saves_nothing_and_says_where(supe
 
 
 async def test_c022_an_edit_that_raises_the_risk_needs_the_approvals_of_the_higher_one(supervised: Deps) -> None:
-    run = await asked(supervised)
+    run = await asked(supervised, PLAN)
     checked = editing.check(
         supervised, await runs.snapshot(supervised, run.id, entries=True), await edited(supervised, run.id, "a: test.destroy name=a")
     )
@@ -76,14 +69,14 @@ async def test_c022_an_edit_that_raises_the_risk_needs_the_approvals_of_the_high
 
 
 async def test_a_plan_that_only_reads_after_the_edit_starts_at_once(supervised: Deps) -> None:
-    run = await asked(supervised)
+    run = await asked(supervised, PLAN)
     await editing.save(supervised, run.id, base=1, plan=await edited(supervised, run.id, "a: test.look name=a"), who=REQUESTER)
     await until(supervised, run.id, RunStatus.SUCCEEDED)
 
 
 @pytest.mark.parametrize("how", ["conflict", "late", "nothing", "stranger"])
 async def test_an_edit_that_comes_too_late_or_changes_nothing_is_refused(supervised: Deps, how: str) -> None:
-    run = await asked(supervised)
+    run = await asked(supervised, PLAN)
     new = await edited(supervised, run.id, PLAN if how == "nothing" else "a: test.change name=x")
     kinds = {"conflict": "edit_conflict", "late": "edit_too_late", "nothing": "nothing_changed", "stranger": "not_allowed"}
     if how == "conflict":
@@ -110,7 +103,7 @@ async def test_the_rest_of_a_paused_run_can_be_edited_and_what_has_run_cannot(su
 
 
 async def test_ask_for_changes_gives_another_revision_and_the_words_of_all_rounds_count(supervised: Deps, lines: Lines) -> None:
-    run = await asked(supervised)
+    run = await asked(supervised, PLAN)
     planning = await review.ask_changes(supervised, run.id, 1, words="skip a", who=APPROVER)
     assert planning.status is RunStatus.PLANNING
     again = await until(supervised, run.id, RunStatus.IN_REVIEW)
@@ -123,7 +116,7 @@ async def test_ask_for_changes_gives_another_revision_and_the_words_of_all_round
 
 
 async def test_changes_that_nobody_can_plan_leave_the_plan_as_it_was(supervised: Deps) -> None:
-    run = await asked(supervised)
+    run = await asked(supervised, PLAN)
     await review.ask_changes(supervised, run.id, 1, words="fax it to the moon", who=APPROVER)
     kept = await until(supervised, run.id, RunStatus.IN_REVIEW)
     assert (kept.revision, kept.deadline is not None) == (1, True)

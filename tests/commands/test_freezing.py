@@ -6,7 +6,7 @@ from pathlib import Path
 import pytest
 
 from bot import runs
-from bot.commands import controls, freezing, intake, redirecting, review
+from bot.commands import controls, freezing, redirecting, review
 from bot.core.policy import Member
 from bot.core.run import Event, Hold, Redirect, Run, RunStatus
 from bot.deps import Deps
@@ -15,6 +15,7 @@ from bot.store import audit
 from bot.supervisor import Supervisor
 from tests.conftest import until
 from tests.doubles.clock import Clock
+from tests.doubles.deeds import approved, asked
 from tests.doubles.parts import APPROVER, MEMBER, REQUESTER, close_parts, open_parts
 from tests.doubles.waiting import eventually
 
@@ -23,17 +24,9 @@ Lines = Callable[[str], list[str]]
 PLAN = "g: test.gate name=a\nb: test.change name=b after=g"
 
 
-async def asked(deps: Deps, plan: str = PLAN) -> Run:
-    run = await intake.open_run(
-        deps, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts=None, event_key=None
-    )
-    assert run is not None
-    return await until(deps, run.id, RunStatus.IN_REVIEW, RunStatus.SUCCEEDED)
-
-
 async def live(deps: Deps, lines: Lines, plan: str = PLAN) -> Run:
     run = await asked(deps, plan)
-    await review.approve(deps, run.id, 1, who=APPROVER, received_at=deps.now())
+    await approved(deps, run.id)
 
     async def started() -> bool:
         return "a" in lines("gate")
@@ -56,7 +49,7 @@ async def test_a_freeze_holds_what_runs_and_the_thaw_lets_it_go_on(supervised: D
 
 
 async def test_p4_nothing_is_let_go_and_nothing_is_asked_while_everything_is_held(supervised: Deps, lines: Lines, tmp_path: Path) -> None:
-    waiting, run = await asked(supervised), await live(supervised, lines)
+    waiting, run = await asked(supervised, PLAN), await live(supervised, lines)
     await controls.pause(supervised, run.id, who=MEMBER)
     await freezing.freeze(supervised, who=ADMIN, why="move")
     (tmp_path / "a.open").touch()
@@ -65,7 +58,7 @@ async def test_p4_nothing_is_let_go_and_nothing_is_asked_while_everything_is_hel
     with pytest.raises(Refused, match="frozen"):
         await controls.resume(supervised, run.id, who=REQUESTER)
     with pytest.raises(Refused, match="frozen"):
-        await asked(supervised)
+        await asked(supervised, PLAN)
     approved = await review.approve(supervised, waiting.id, 1, who=APPROVER, received_at=supervised.now())
     assert approved.status is RunStatus.QUEUED
 

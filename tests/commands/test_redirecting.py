@@ -7,12 +7,13 @@ from pathlib import Path
 import pytest
 
 from bot import runs
-from bot.commands import controls, intake, interjections, redirecting, review
+from bot.commands import controls, interjections, redirecting, review
 from bot.core.rest import opened
 from bot.core.run import Event, Hold, Redirect, Run, RunStatus, StepStatus
 from bot.deps import Deps
 from bot.errors import Refused
 from tests.conftest import until
+from tests.doubles.deeds import approved, asked
 from tests.doubles.parts import APPROVER, APPROVER2, MEMBER, REQUESTER
 from tests.doubles.waiting import eventually
 
@@ -29,12 +30,8 @@ def gate(tmp_path: Path) -> Gate:
 
 async def live(deps: Deps, lines: Lines, plan: str = PLAN) -> Run:
     """A run whose first step is at work."""
-    run = await intake.open_run(
-        deps, ask=plan, who=REQUESTER, team="T0HOME", channel="C0OPS", thread_ts="1.1", source_ts="1.1", event_key=None
-    )
-    assert run is not None
-    await until(deps, run.id, RunStatus.IN_REVIEW)
-    await review.approve(deps, run.id, 1, who=APPROVER, received_at=deps.now())
+    run = await asked(deps, plan)
+    await approved(deps, run.id)
 
     async def started() -> bool:
         return "a" in lines("gate")

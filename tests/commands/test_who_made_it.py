@@ -12,22 +12,17 @@ from bot.commands import confirming, controls, editing, freezing, redirecting, r
 from bot.core.drafts import Reply
 from bot.core.ids import Digest
 from bot.core.policy import Member
-from bot.core.run import Hold, Redirect, Run, RunStatus
+from bot.core.run import Hold, Redirect, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.store import replies
-from tests.commands.test_editing import asked, confirming_run, edited
+from tests.commands.test_editing import confirming_run, edited
 from tests.conftest import until
+from tests.doubles.deeds import approved, asked
 from tests.doubles.parts import APPROVER, APPROVER2, MEMBER, REQUESTER
 from tests.doubles.waiting import eventually
 
 Lines = Callable[[str], list[str]]
-
-
-async def approve(deps: Deps, run_id: str, revision: int, *people: Member) -> Run:
-    for who in people:
-        run = await review.approve(deps, run_id, revision, who=who, received_at=deps.now())
-    return run
 
 
 async def reviewed_rest(deps: Deps, run_id: str, revision: int) -> None:
@@ -57,7 +52,7 @@ def redefine(deps: Deps, name: str) -> None:
 async def test_p2_a_plan_that_is_reached_again_is_asked_again(supervised: Deps, lines: Lines) -> None:
     plan = "a: test.change name=a\nb: test.change name=b after=a !break\nd: test.change name=evil after=b"
     run = await asked(supervised, plan)
-    await approve(supervised, run.id, 1, APPROVER)
+    await approved(supervised, run.id, APPROVER)
     await until(supervised, run.id, RunStatus.PAUSED)
     await redirecting.redirect(supervised, run.id, text="skip d", who=APPROVER)
 
@@ -74,16 +69,16 @@ async def test_p2_a_plan_that_is_reached_again_is_asked_again(supervised: Deps, 
 async def test_p2_an_edit_back_to_an_earlier_plan_takes_no_yes_with_it(supervised: Deps) -> None:
     plan = "a: test.change name=a\nd: test.destroy name=d after=a"
     run = await asked(supervised, plan)
-    await approve(supervised, run.id, 1, APPROVER)
+    await approved(supervised, run.id, APPROVER)
     await editing.save(supervised, run.id, base=1, plan=await edited(supervised, run.id, "a: test.change name=a"), who=REQUESTER)
     await editing.save(supervised, run.id, base=2, plan=await edited(supervised, run.id, plan), who=REQUESTER)
-    assert (await approve(supervised, run.id, 3, APPROVER2)).status is RunStatus.IN_REVIEW
-    assert (await approve(supervised, run.id, 3, APPROVER)).status is RunStatus.QUEUED
+    assert (await approved(supervised, run.id, APPROVER2, revision=3)).status is RunStatus.IN_REVIEW
+    assert (await approved(supervised, run.id, APPROVER, revision=3)).status is RunStatus.QUEUED
 
 
 async def test_p3_one_person_may_confirm_two_steps_with_the_same_values(supervised: Deps, lines: Lines) -> None:
     run = await asked(supervised, "d: test.destroy name=x\ne: test.destroy name=y after=d\np: test.change name=z after=e")
-    await approve(supervised, run.id, 1, APPROVER, APPROVER2)
+    await approved(supervised, run.id, APPROVER, APPROVER2)
     for step in ("d", "e"):
         card = await confirm_card(supervised, run.id, step)
         await confirming.confirm(supervised, run.id, step, digest8=card["filling"], revision=1, who=APPROVER)
@@ -100,7 +95,7 @@ async def test_p3_a_confirm_of_another_revision_is_void(supervised: Deps) -> Non
 async def test_p3_what_would_change_is_shown_anew_when_it_has_changed(supervised: Deps, tmp_path: Path) -> None:
     (tmp_path / "files" / "n.md").write_text("as it was")
     run = await asked(supervised, "d: files.delete path=n.md")
-    await approve(supervised, run.id, 1, APPROVER, APPROVER2)
+    await approved(supervised, run.id, APPROVER, APPROVER2)
     first = await confirm_card(supervised, run.id, "d")
     await controls.pause(supervised, run.id, who=MEMBER)
     (tmp_path / "files" / "n.md").write_text("precious, and new")
@@ -125,18 +120,18 @@ async def test_a_later_revision_by_the_planner_washes_nobodys_hand_off_what_they
     await review.ask_changes(supervised, run.id, 2, words="add z: test.look name=z", who=APPROVER)
     await until(supervised, run.id, RunStatus.IN_REVIEW)
     with pytest.raises(Refused, match="own_edit"):
-        await approve(supervised, run.id, 3, APPROVER)
-    assert (await approve(supervised, run.id, 3, APPROVER2)).status is RunStatus.QUEUED
+        await approved(supervised, run.id, APPROVER, revision=3)
+    assert (await approved(supervised, run.id, APPROVER2, revision=3)).status is RunStatus.QUEUED
 
 
 async def test_p5_an_effect_that_something_has_undone_is_not_taken_as_done(supervised: Deps, tmp_path: Path) -> None:
     plan = "a: files.write path=out.md text=draft\nb: files.write path=out.md text=final after=a\nc: test.change name=c after=b !break"
     run = await asked(supervised, plan)
-    await approve(supervised, run.id, 1, APPROVER)
+    await approved(supervised, run.id, APPROVER)
     await until(supervised, run.id, RunStatus.PAUSED)
     await redirecting.redirect(supervised, run.id, text="add w: files.write path=out.md text=draft", who=REQUESTER)
     await reviewed_rest(supervised, run.id, 2)
-    await approve(supervised, run.id, 2, APPROVER)
+    await approved(supervised, run.id, APPROVER, revision=2)
     await until(supervised, run.id, RunStatus.PAUSED)
     await controls.proceed(supervised, run.id, "c", who=REQUESTER)
     await until(supervised, run.id, RunStatus.SUCCEEDED)
@@ -145,7 +140,7 @@ async def test_p5_an_effect_that_something_has_undone_is_not_taken_as_done(super
 
 async def test_a_guard_that_is_skipped_has_what_it_guarded_asked_again(supervised: Deps, lines: Lines) -> None:
     run = await asked(supervised, "check: test.change name=check !break\ndeploy: test.change name=deploy after=check")
-    await approve(supervised, run.id, 1, APPROVER)
+    await approved(supervised, run.id, APPROVER)
     await until(supervised, run.id, RunStatus.PAUSED)
     await redirecting.redirect(supervised, run.id, text="skip check", who=REQUESTER)
     await reviewed_rest(supervised, run.id, 2)
@@ -154,7 +149,7 @@ async def test_a_guard_that_is_skipped_has_what_it_guarded_asked_again(supervise
 
 async def test_never_mind_takes_back_what_is_still_being_made_out(supervised: Deps) -> None:
     run = await asked(supervised, "a: test.change name=a\nb: test.change name=b after=a !break")
-    await approve(supervised, run.id, 1, APPROVER)
+    await approved(supervised, run.id, APPROVER)
     await until(supervised, run.id, RunStatus.PAUSED)
     said = Reply(ts="9.1", actor=REQUESTER.id, text="skip b")
     await supervised.store.write(lambda conn: replies.heard(conn, run.id, said, at=supervised.now(), kind=None))
@@ -165,7 +160,7 @@ async def test_never_mind_takes_back_what_is_still_being_made_out(supervised: De
 
 async def test_p4_what_was_said_before_the_stop_begins_no_other_run(supervised: Deps) -> None:
     run = await asked(supervised, "a: test.change name=a\nb: test.change name=b after=a !break")
-    await approve(supervised, run.id, 1, APPROVER)
+    await approved(supervised, run.id, APPROVER)
     await until(supervised, run.id, RunStatus.PAUSED)
     said = Reply(ts="9.1", actor=REQUESTER.id, text="add c: test.look name=c")
     await supervised.store.write(lambda conn: replies.heard(conn, run.id, said, at=supervised.now(), kind=None))
@@ -176,7 +171,7 @@ async def test_p4_what_was_said_before_the_stop_begins_no_other_run(supervised: 
 
 async def test_an_old_never_mind_drops_no_newer_redirect(supervised: Deps) -> None:
     run = await asked(supervised, "a: test.change name=a\nb: test.change name=b after=a !break")
-    await approve(supervised, run.id, 1, APPROVER)
+    await approved(supervised, run.id, APPROVER)
     await until(supervised, run.id, RunStatus.PAUSED)
     await redirecting.redirect(supervised, run.id, text="add c: test.change name=c", who=REQUESTER)
     await reviewed_rest(supervised, run.id, 2)
