@@ -32,7 +32,7 @@ def must_take_changes(conn: Connection, deps: Deps, run: Run, revision: int, who
     if words is not None and not words.strip():
         raise Refused("no_words", **facts)
     limit = deps.policy.limits.revisions
-    if 1 + sum(entry.event == Event.CHANGES_ASKED for entry in audit.entries(conn, run.id)) >= limit:
+    if rest.plans_wanted(audit.entries(conn, run.id)) >= limit:
         raise Refused("no_revisions_left", limit=limit, **facts)
 
 

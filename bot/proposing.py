@@ -20,7 +20,7 @@ from bot.core.snapshot import NewPost, Revision
 from bot.deps import Deps
 from bot.store import door, history, runs
 
-PLANNER = "pullcord"  # the author of what no person wrote by hand
+PLANNER = rest.BY_NOBODY
 
 
 @dataclass(frozen=True)

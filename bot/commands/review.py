@@ -24,7 +24,7 @@ from bot.core.snapshot import Approval, NewPost, Revision
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import by_person
-from bot.proposing import PLANNER, adopt, standing
+from bot.proposing import adopt, standing
 from bot.store import audit, cord, door, runs
 
 
@@ -92,10 +92,10 @@ def _asked(conn: Connection, deps: Deps, run: Run, new: Revision) -> tuple[StepI
 def _makers(conn: Connection, run: Run, new: Revision, level: Level) -> set[str]:
     """Who made this plan by hand since people last approved one, and (for what is high) whose reply it follows: they do not approve it.
 
-    A later revision by the planner, or by somebody else, washes nobody's hand off what they put in. To ask for changes is to review.
+    To ask for changes is to review, and keeps nobody from it.
     """
     since = run.revision if run.redirect is not None else 0
-    makers = {one.author for one in runs.revisions(conn, run.id) if since < one.revision <= new.revision} - {PLANNER}
+    makers = set(rest.hand_authors(runs.revisions(conn, run.id), since=since, upto=new.revision))
     if level is Level.HIGH and run.redirect is not None:
         makers |= {reply.actor for reply in rest.opened(audit.entries(conn, run.id)).replies}
     return makers

@@ -61,6 +61,22 @@ def used_numbers(revisions: Iterable[Revision], steps: Iterable[StepState] = ())
     return {step.number for revision in revisions for step in revision.plan.steps} | {state.number for state in steps}
 
 
+def hand_authors(revisions: Iterable[Revision], *, since: int, upto: int) -> tuple[str, ...]:
+    """Who wrote one of these revisions by hand, after number `since` and up to `upto`, each once: they do not also approve the last one.
+
+    A later revision by the planner, or by somebody else, washes nobody's hand off what they put in.
+    """
+    return tuple(dict.fromkeys(one.author for one in revisions if since < one.revision <= upto and one.author != BY_NOBODY))
+
+
+BY_NOBODY = "pullcord"  # the author of what the planner made
+
+
+def plans_wanted(entries: Iterable[Entry]) -> int:
+    """How many plans people have wanted of the planner in one review: the first, and one for each *Ask for changes*, found or not."""
+    return 1 + sum(entry.event == Event.CHANGES_ASKED for entry in entries)
+
+
 def fixed(plan: Plan, states: Mapping[StepId, StepStatus]) -> tuple[StepId, ...]:
     """Steps that have started, or were settled: what comes next cannot change them. A failed one counts if something settled names it."""
     settled = [step for step in plan.steps if states.get(step.id, StepStatus.PENDING) not in OPEN_TO_CHANGE]

@@ -1,5 +1,6 @@
 """Forms that ask for a few words: why a plan is cancelled, why a step is refused, what was seen of a step in doubt, what is to change."""
 
+from bot.core import rest
 from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.errors import Refused
@@ -7,7 +8,7 @@ from handlers.views import blocks, ids, pages, step_lines, words
 from handlers.views.ids import Target
 from handlers.views.pages import View
 from handlers.views.scene import Block, Element, Scene
-from handlers.views.text import is_person, joined, ranges
+from handlers.views.text import joined, ranges
 
 LONGEST = 1_000
 LONGEST_WISH = 2_000
@@ -63,8 +64,9 @@ def happened_form(scene: Scene, target: Target) -> View:
 def ask_form(scene: Scene, revision: int) -> View:
     """What should be different in the plan under review? The planner makes another revision of it."""
     following = max((one.revision for one in scene.snapshot.revisions), default=scene.run.revision) + 1
-    made_so_far = sum(not is_person(one.author) for one in scene.snapshot.revisions)
-    left = f"plan {made_so_far + 1} of {scene.revisions_limit} by the planner" if scene.revisions_limit else ""
+    left = (
+        f"plan {rest.plans_wanted(scene.snapshot.entries) + 1} of {scene.revisions_limit} by the planner" if scene.revisions_limit else ""
+    )
     shown = text_input(multiline=True, focus=True, placeholder="Do not read the backup; post to #general as well", limit=LONGEST_WISH)
     hint = f"The planner makes revision {following} from this. It has no tools; the new plan comes here for approval."
     sees = "the planner also sees the plan as it is and the reasons of earlier refusals"

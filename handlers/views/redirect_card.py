@@ -304,7 +304,7 @@ def _also_paused(scene: Scene) -> str:
 
 def _not_the_makers(change: Change) -> str:
     high = any(words.grade_of(change.now, change.now.plan.step(name)).level is Level.HIGH for name in change.asked)
-    makers = redirect_closed.makers(change.now, high=high, until=change.planned.seq)
+    makers = redirect_closed.makers(change.now, since=change.was.run.revision, high=high, until=change.planned.seq)
     named = listed((words.profile(change.now, user) for user in makers), "or")
     return f", not {named} (it is their change)" if makers and change.now.policy_name != "personal" else ""
 

@@ -5,6 +5,7 @@ These cards are redrawn, or say something to which nobody has to answer; a perso
 
 from collections.abc import Mapping
 
+from bot.core import rest
 from bot.core.drafts import Fault
 from bot.core.ids import short
 from bot.core.run import Event, Redirect, RunStatus
@@ -28,10 +29,9 @@ def origin(scene: Scene, revision: int) -> Entry | None:
     return None
 
 
-def makers(scene: Scene, *, high: bool, until: int) -> list[str]:
+def makers(scene: Scene, *, since: int, high: bool, until: int) -> list[str]:
     """Who made the new rest by hand and, where what is asked is high, whose replies it follows: they do not also approve it."""
-    new = scene.snapshot.revised(scene.run.revision)
-    found = [new.author] if new else []
+    found = [*rest.hand_authors(scene.snapshot.revisions, since=since, upto=scene.run.revision)]
     if high:
         found += [entry.actor for entry in record.asks(scene.snapshot, until=until) if entry.data.get("how") == "reply"]
     return [user for user in dict.fromkeys(found) if is_person(user)]

@@ -5,11 +5,12 @@ Approve on its card: Show all is then the way, and Approve is on its last page. 
 lines (`closed_review`).
 """
 
+from bot.core import rest
 from bot.core.run import Event, RunStatus
 from bot.core.snapshot import Approval
 from handlers.views import blocks, changes, closed_review, ids, pages, plan_body, record, redirect_closed, words
 from handlers.views.scene import NO_OFFERS, OFFER_ASK, OFFER_BREAKPOINT, Block, Card, Element, Scene
-from handlers.views.text import count, date, date_element, fallback, is_person, joined, outside, ping
+from handlers.views.text import count, date, date_element, fallback, is_person, joined, listed, outside, ping
 
 MOST_FAULTS = 5
 NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
@@ -78,7 +79,7 @@ def _asks_left(scene: Scene) -> int:
     """How many more revisions the planner may be asked for; one, if nobody knows."""
     if not scene.revisions_limit:
         return 1
-    return scene.revisions_limit - sum(not is_person(one.author) for one in scene.snapshot.revisions)
+    return scene.revisions_limit - rest.plans_wanted(scene.snapshot.entries)
 
 
 def _made_by(scene: Scene) -> str:
@@ -151,11 +152,13 @@ def _terms(scene: Scene, complete: bool) -> list[str]:
 
 
 def _not_the_author(scene: Scene) -> str:
-    """`, not approver2 (edited this revision)`: who wrote a revision by hand does not also approve it."""
-    new = scene.snapshot.revised(scene.run.revision)
-    if new is None or not is_person(new.author) or scene.policy_name == "personal":
+    """`, not approver2 (edited this plan)`: who wrote part of it by hand does not also approve it."""
+    authors = rest.hand_authors(scene.snapshot.revisions, since=0, upto=scene.run.revision)
+    if not authors or scene.policy_name == "personal":
         return ""
-    return f", not {words.profile(scene, new.author)} (edited this revision)"
+    named = listed((words.profile(scene, author) for author in authors), "or")
+    new = scene.snapshot.revised(scene.run.revision)
+    return f", not {named} (edited {'this revision' if new and authors == (new.author,) else 'this plan'})"
 
 
 def _buttons(scene: Scene, complete: bool, offers: frozenset[str]) -> list[Block]:

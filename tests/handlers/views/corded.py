@@ -169,12 +169,14 @@ def reviewed(number: int, *plans: Plan, authors: tuple[str, ...] = (), entries: 
 
 def reviews() -> Draws:
     words = (entry(5, E.CHANGES_ASKED, APPROVER, seconds=400, words="shorter, and only to #ops"),)
+    twice = (*words, entry(9, E.CHANGES_ASKED, APPROVER, seconds=800, words="shorter, and only to #ops"))
     kept = (*words, entry(8, E.PLAN_KEPT, seconds=430, faults=["step post · args: channel is missing"]))
     old = (revision(1), revision(2, BY_HAND, author=APPROVER2, seconds=410))
     return {
         "review_revised": lambda: reviewed(2, SMALL, BY_HAND, authors=("pullcord", APPROVER2)),
-        "review_last_revision": lambda: reviewed(3, SMALL, BY_HAND, SMALL.model_copy(update={"steps": BY_HAND.steps[2:]}), entries=words),
+        "review_last_revision": lambda: reviewed(3, SMALL, BY_HAND, SMALL.model_copy(update={"steps": BY_HAND.steps[2:]}), entries=twice),
         "review_same": lambda: reviewed(3, SMALL, BY_HAND, SMALL, authors=("pullcord", APPROVER2, APPROVER)),
+        "review_kept_twice": lambda: reviewed(1, SMALL, entries=(*twice, entry(10, E.PLAN_KEPT, seconds=830, faults=["no such tool"]))),
         "review_kept": lambda: reviewed(1, SMALL, entries=kept),
         "review_suggestion": lambda: reviewed(
             1,

@@ -183,6 +183,7 @@ def test_ask_for_changes_is_gone_when_the_revisions_are_used_up() -> None:
     draw = corded.reviews()
     assert ids.REVIEW_ASK in pressed(draw["review_revised"]())
     assert ids.REVIEW_ASK not in pressed(draw["review_last_revision"]())
+    assert ids.REVIEW_ASK not in pressed(draw["review_kept_twice"]()), "what led nowhere was asked for too"
 
 
 # the receipt
