@@ -29,6 +29,7 @@ from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.llm.rules import RulesClassifier
 from bot.one_process import hold
+from bot.rules import Rules
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.supervisor import Supervisor
@@ -117,7 +118,7 @@ async def open_deps(settings: Settings, chosen: Roles, *, now: Any = utc_now) ->
         settings=settings,
         store=await Database.open(settings.database_url, on_change=bell.ring),
         tools=tools,
-        policy=policy,
+        rules=Rules(policy, source=settings.policy),
         planner=chosen.planner,
         classifier=chosen.classifier,
         synthesizer=chosen.synthesizer,

@@ -15,7 +15,8 @@ from bot.core import grading
 from bot.core.catalogue import Catalogue, Effect
 from bot.core.drafts import Fault
 from bot.core.plan import Plan
-from bot.core.policy_file import DEMO_POLICY, PROFILE_TIMERS, Limits, Places, Policy, Rule, Timer, ToolRule, default, parse
+from bot.core.policy_file import DEMO_POLICY, PROFILE_TIMERS, Limits, Places, Policy, Rule, Timer, ToolRule, default
+from bot.core.policy_text import parse
 from bot.core.risk import Grade, Level, Mode, highest
 
 __all__ = [

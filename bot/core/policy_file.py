@@ -1,18 +1,15 @@
-"""The policy as the admin writes it: a YAML file as frozen models, and reading it with faults that name the line.
+"""The policy as the admin writes it, as frozen models; `policy_text` reads the YAML.
 
-A broken file is never half used: `parse` gives a whole `Policy` or raises `ConfigurationError` with place, fault and mending. What may
-not be said at all cannot be said here: `then: approve` exists for low risk only, and even there it counts only where every step reads
-(see `policy`). A value left empty is refused everywhere, since in YAML an unquoted `#audit` is a comment and would quietly mean nothing.
+What may not be said at all cannot be said here: `then: approve` exists for low risk only, and even there it counts only where every step
+reads (see `policy`); no key lets a plan, or a server's hint about its tool, lower a grade.
 """
 
-import difflib
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-import yaml
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, ValidationError, field_validator, model_validator
+from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
 
 from bot.core.catalogue import Effect
 from bot.core.risk import Level, Mode
@@ -111,6 +108,49 @@ class Limits(_Part):
     wall: Span = timedelta(hours=2)
     tokens: int = Field(default=200_000, ge=1)
     rounds: int = Field(default=2, ge=1, le=5)  # of planning
+    money: float | None = Field(default=None, gt=0)  # US dollars of one run, by `prices`; None: not counted
+
+
+class Window(_Part):
+    """How much one requester may do within a time, over all runs, so that splitting a plan does not pass below a threshold."""
+
+    tool: str = "*"  # pattern; "*" counts every step with an effect
+    sum: str | None = None  # "args.amount": add up this number; None: count the steps
+    most: float = Field(ge=0)
+    within: Span
+    then: Literal["high", "confirm", "deny"] = "high"  # what happens to the steps that go beyond
+    why: str = ""
+
+
+class Price(_Part):
+    """US dollars for a million tokens of one model."""
+
+    input: float = Field(ge=0)
+    output: float = Field(ge=0)
+
+
+class Scopes(_Part):
+    """Where steps may reach, as patterns; None: wherever the tools themselves allow. Looked at with the filled-in values."""
+
+    paths: tuple[str, ...] | None = None  # of arguments named path
+    hosts: tuple[str, ...] | None = None  # of arguments named url
+    channels: tuple[str, ...] | None = None  # of arguments named channel
+
+
+class Keep(_Part):
+    """What stays, and for how long, once a run has ended. The record itself is never thinned out."""
+
+    observations: Span | None = None  # what steps returned; None: for ever
+    full_texts: Span | None = None  # long results whole, as files beside the database; None: only their beginning is kept
+
+
+class Personal(_Part):
+    """What counts as personal data here, and is masked like a secret."""
+
+    email: bool = False
+    phone: bool = False
+    card: bool = False
+    patterns: dict[str, str] = Field(default_factory=dict)  # name: regular expression
 
 
 class Cord(_Part):
@@ -133,6 +173,7 @@ class Cord(_Part):
 
 
 WHO = ("anyone", "requester", "approvers", "admins")
+MADE = ("requester", "editors", "redirectors", "source_author")  # who had a hand in a plan: words for `may_not`
 
 
 class Policy(_Part):
@@ -142,19 +183,32 @@ class Policy(_Part):
     approvers: tuple[str, ...] = ()  # people and user groups ("@ops-leads"); none means nobody may approve
     quorum: dict[Annotated[Level, Field(strict=False)], Annotated[int, Field(ge=1, le=10)]] = Field(default_factory=dict)
     admins: tuple[str, ...] = ()  # people and user groups; none: the workspace's own admins and owners
+    escalation: tuple[str, ...] = ()  # people and groups who may approve too, once nobody has answered (`timers.….escalate`)
+    may_not: dict[Annotated[Level, Field(strict=False)], tuple[str, ...]] = Field(
+        default_factory=dict
+    )  # who may not approve: `MADE`, people, groups
+    step_up: tuple[Annotated[Level, Field(strict=False)], ...] = ()  # levels whose yes is typed, not only pressed
     cord: Cord = Cord()
     places: Places = Places()
     tools: dict[str, ToolRule] = Field(default_factory=dict)
     rules: tuple[Rule, ...] = ()
     timers: dict[Annotated[Level, Field(strict=False)], Timer] = Field(default_factory=dict)
     limits: Limits = Limits()
+    windows: tuple[Window, ...] = ()
+    prices: dict[str, Price] = Field(default_factory=dict)  # model: price
+    scopes: Scopes = Scopes()
+    locks: dict[str, str] = Field(default_factory=dict)  # pattern of tools: "deploy:{env}"; beside the tools' own
+    keep: Keep = Keep()
+    personal: Personal = Personal()
+    hosts: tuple[str, ...] = ()  # hosts that may be live links in what comes from outside; others are shown as plain code
 
     @property
     def names(self) -> tuple[str, ...]:
         """Every entry of the file that means people."""
         cord = self.cord
-        said = (*self.approvers, *self.admins, *cord.pull, *cord.let_go, *cord.redirect, *cord.freeze)
-        return tuple(dict.fromkeys(entry for entry in said if entry not in WHO))
+        said = [*self.approvers, *self.escalation, *self.admins, *cord.pull, *cord.let_go, *cord.redirect, *cord.freeze]
+        said += [entry for who in self.may_not.values() for entry in who]
+        return tuple(dict.fromkeys(entry for entry in said if entry not in WHO and entry not in MADE))
 
     @field_validator("timers", mode="after")
     @classmethod
@@ -166,8 +220,9 @@ class Policy(_Part):
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        """Levels that the file does not time take the profile's timer: no wait is without an end."""
+        """Levels of which the file says nothing take what the profile says: no wait is without an end."""
         object.__setattr__(self, "timers", {level: self.timers.get(level, PROFILE_TIMERS[self.profile][level]) for level in Level})
+        object.__setattr__(self, "may_not", {level: self.may_not.get(level, PROFILE_MAY_NOT[self.profile][level]) for level in Level})
         return self
 
 
@@ -185,13 +240,30 @@ PROFILE_TIMERS: Mapping[str, Mapping[Level, Timer]] = {
     "external": _timers("3m 6m 10m", "3m 6m 10m", "3m 6m 10m"),
 }
 
-KINDS = {
-    "tuple_type": ("a list", "write it in brackets, as in [thread]"),
-    "dict_type": ("a mapping", "write name: value lines"),
-    "model_type": ("a mapping", "write name: value lines"),
-    "string_type": ("text", "put it in quotes"),
-    "int_type": ("a whole number", "write digits without quotes"),
-    "bool_type": ("true or false", "write true or false without quotes"),
+
+PROFILE_MAY_NOT: Mapping[str, Mapping[Level, tuple[str, ...]]] = {
+    "personal": dict.fromkeys(Level, ()),
+    "team": {
+        Level.LOW: ("editors", "source_author"),
+        Level.MEDIUM: ("editors", "source_author"),
+        Level.HIGH: ("requester", "editors", "redirectors", "source_author"),
+    },
+    "external": dict.fromkeys(Level, MADE),
+}
+
+# The keys that are known inside each part, for "did you mean".
+KEYS: Mapping[str, type[BaseModel]] = {
+    "places": Places,
+    "tools": ToolRule,
+    "rules": Rule,
+    "timers": Timer,
+    "limits": Limits,
+    "cord": Cord,
+    "windows": Window,
+    "prices": Price,
+    "scopes": Scopes,
+    "keep": Keep,
+    "personal": Personal,
 }
 
 DEMO_POLICY = """\
@@ -235,125 +307,3 @@ def default(profile: str) -> Policy:
     if profile not in PROFILE_TIMERS:
         raise ConfigurationError(f"the policy profile '{profile}' does not exist; use personal, team or external")
     return Policy.model_validate({"profile": profile})
-
-
-def parse(text: str, *, source: str) -> Policy:
-    """The policy that a YAML text says. Raises `ConfigurationError`, one line: `source`, line, fault, mending."""
-    try:
-        node = yaml.compose(text, Loader=yaml.SafeLoader)
-        data = yaml.safe_load(text)
-    except yaml.MarkedYAMLError as error:
-        mark = error.problem_mark or error.context_mark
-        hint = "put quotes around names that begin with @" if "'@'" in str(error.problem) else "mend the YAML there"
-        raise _fault(source, mark.line + 1 if mark else 1, f"{error.problem or 'not YAML'}", hint) from error
-    except yaml.YAMLError as error:
-        raise _fault(source, 1, " ".join(str(error).split()), "mend the YAML") from error
-    if data is None:
-        return default("team")
-    if not isinstance(data, dict):
-        raise _fault(source, 1, "the policy is not a mapping", "begin with `profile: team`")
-    lines: dict[tuple[Any, ...], int] = {}
-    for path, line, wrong in _walk(node, ()):
-        if wrong:
-            raise _fault(source, line, wrong[0], wrong[1])
-        lines.setdefault(path, line)
-    try:
-        return Policy.model_validate(_tuples(data))
-    except ValidationError as error:
-        raise _explain(error, lines, source) from error
-
-
-def _fault(source: str, line: int, what: str, fix: str) -> ConfigurationError:
-    return ConfigurationError(f"{source}, line {line}: {what}; {fix}")
-
-
-Walked = tuple[tuple[Any, ...], int, tuple[str, str] | None]
-
-
-def _walk(node: yaml.Node | None, path: tuple[Any, ...], above: frozenset[int] = frozenset()) -> Iterator[Walked]:
-    """Path and line of every value, with what is wrong at the level of YAML: repeated keys, empty values, loops, keys that are no names."""
-    if node is None:
-        return
-    line = node.start_mark.line + 1
-    if id(node) in above:
-        yield path, line, ("an alias refers to itself", "write the value out")
-        return
-    yield path, line, _emptiness(node, path)
-    within = above | {id(node)}
-    if isinstance(node, yaml.SequenceNode):
-        for index, item in enumerate(node.value):
-            yield from _walk(item, (*path, index), within)
-    if isinstance(node, yaml.MappingNode):
-        seen: set[str] = set()
-        for key, item in node.value:
-            name = str(key.value)
-            if name in seen or not isinstance(key, yaml.ScalarNode) or name == "<<":
-                wrong = (f"the key '{name}' stands there twice", "keep one") if name in seen else ("this key is not a name", "write a name")
-                yield (*path, name), key.start_mark.line + 1, wrong
-                return
-            seen.add(name)
-            yield (*path, name), key.start_mark.line + 1, None
-            yield from _walk(item, (*path, name), within)
-
-
-def _emptiness(node: yaml.Node, path: tuple[Any, ...]) -> tuple[str, str] | None:
-    if path and isinstance(node, yaml.ScalarNode) and node.tag == "tag:yaml.org,2002:null":
-        return f"'{_place(path)}' is empty", "give it a value or remove it; a value that begins with # needs quotes"
-    return None
-
-
-def _tuples(data: Any) -> Any:
-    """Lists as tuples (the models are strict, and frozen), keys as text."""
-    if isinstance(data, dict):
-        return {str(key): _tuples(value) for key, value in data.items()}
-    return tuple(_tuples(item) for item in data) if isinstance(data, list) else data
-
-
-def _explain(error: ValidationError, lines: Mapping[tuple[Any, ...], int], source: str) -> ConfigurationError:
-    """The first fault in the file's order, and how many more there are."""
-    found = []
-    for detail in error.errors(include_url=False):
-        path = tuple(detail["loc"])
-        while path and path not in lines:
-            path = path[:-1]  # pydantic adds the names of union branches and "[key]"
-        found.append((lines.get(path, 1), path, detail))
-    found.sort(key=lambda item: item[0])
-    line, path, detail = found[0]
-    what, fix = _say(path, detail)
-    places = {path for _, path, _ in found}
-    more = f" (and {len(places) - 1} more)" if len(places) > 1 else ""
-    return _fault(source, line, what, fix + more)
-
-
-def _say(path: tuple[Any, ...], detail: Mapping[str, Any]) -> tuple[str, str]:
-    kind, place = detail["type"], _place(path)
-    if kind == "extra_forbidden":
-        near = difflib.get_close_matches(str(path[-1]), _keys(path[:-1]), n=1)
-        return f"'{place}' is not a key of the policy", f"did you mean {near[0]}?" if near else f"use {', '.join(_keys(path[:-1]))}"
-    if kind in ("enum", "literal_error"):
-        wanted = str(detail["ctx"]["expected"]).replace("'", "")
-        return f"'{place}' cannot be '{detail['input']}'", f"use {wanted}"
-    if kind in KINDS:
-        return f"'{place}' is not {KINDS[kind][0]}", KINDS[kind][1]
-    said = str(detail["msg"]).removeprefix("Value error, ")
-    if kind == "value_error" and ";" in said:
-        what, _, fix = said.partition("; ")
-        return f"'{place}' {what}" if place else f"the policy {what}", fix
-    return f"'{place}' is not right: {said[0].lower()}{said[1:]}", "mend this value"
-
-
-def _keys(path: tuple[Any, ...]) -> list[str]:
-    """The keys that are known at this place of the file."""
-    kinds: Mapping[str, type[BaseModel]] = {
-        "places": Places,
-        "tools": ToolRule,
-        "rules": Rule,
-        "timers": Timer,
-        "limits": Limits,
-        "cord": Cord,
-    }
-    return list((kinds[str(path[0])] if path else Policy).model_fields)
-
-
-def _place(path: tuple[Any, ...]) -> str:
-    return ".".join(str(part + 1) if isinstance(part, int) else str(part) for part in path)

@@ -57,6 +57,10 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.IN_REVIEW, E.APPROVED): S.QUEUED,
     (S.IN_REVIEW, E.RELEASED): S.QUEUED,  # nobody answered, every step only reads, and policy lets such a plan go on
     (S.IN_REVIEW, E.BREAKPOINT_SET): S.IN_REVIEW,
+    (S.IN_REVIEW, E.REMINDED): S.IN_REVIEW,
+    (S.IN_REVIEW, E.ESCALATED): S.IN_REVIEW,
+    (S.IN_REVIEW, E.REGRADED): S.IN_REVIEW,
+    (S.IN_REVIEW, E.PLAN_REFUSED): S.REFUSED,  # by a policy that came later
     (S.IN_REVIEW, E.CANCELLED): S.CANCELLED,
     (S.IN_REVIEW, E.EXPIRED): S.EXPIRED,
     (S.QUEUED, E.STARTED): S.RUNNING,
@@ -105,6 +109,9 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.PAUSED, E.STOP_ASKED): S.STOPPED,
     (S.PAUSED, E.EXPIRED): S.STOPPED,
     (S.PAUSED, E.BREAKPOINT_SET): S.PAUSED,
+    (S.PAUSED, E.REMINDED): S.PAUSED,
+    (S.PAUSED, E.ESCALATED): S.PAUSED,
+    (S.PAUSED, E.REGRADED): S.PAUSED,
     (S.STOPPING, E.SETTLED): S.STOPPED,
     (S.ANSWERING, E.ANSWERED): S.SUCCEEDED,
     (S.ANSWERING, E.ANSWERED_FAILED): S.FAILED,
@@ -222,6 +229,7 @@ _PLAN = ("revision", "digest", "risk")
 _CARRIES: Mapping[Event, tuple[str, ...]] = {
     E.PLANNED: _PLAN,
     E.REVISED: _PLAN,
+    E.REGRADED: (*_PLAN, "proposed"),
     E.PLAN_REFUSED: _PLAN,
     E.RELEASED: (*_PLAN, "approved"),
     E.REDIRECTED: (*_PLAN, "approved"),
@@ -260,13 +268,18 @@ def fits(run: Run, event: Event) -> bool:
     """Does the event, if the table has it at all in this state, belong to what the run waits for?"""
     if event in WHILE_REDIRECT and run.redirect not in WHILE_REDIRECT[event]:
         return False
-    if run.status is S.PAUSED and event in (E.APPROVAL_GIVEN, E.ATTEMPTED):
-        return run.redirect is (Redirect.REVIEW if event is E.APPROVAL_GIVEN else Redirect.PLANNING)
+    if run.status is S.PAUSED and event is E.ATTEMPTED:
+        return run.redirect is Redirect.PLANNING
+    if run.status is S.PAUSED and event in _WHILE_ASKED:
+        return run.redirect is Redirect.REVIEW or (run.reason is H.CONFIRM and event is not E.REGRADED)
     if run.status in (S.PAUSING, S.PAUSED) and run.reason in _NEEDLESS.get(event, ()):
         return False
     if event is E.PLAN_KEPT:
         return run.revision > 0
     return event not in LETS_GO or run.reason in LETS_GO[event]
+
+
+_WHILE_ASKED = frozenset({E.APPROVAL_GIVEN, E.REMINDED, E.ESCALATED, E.REGRADED})  # on a run that stands: only while people are asked
 
 
 def _redirect(event: Event, to: RunStatus) -> dict[str, Any]:

@@ -71,6 +71,9 @@ class Event(StrEnum):
     APPROVED = "approved"  # the last yes that was needed
     CANCELLED = "cancelled"
     EXPIRED = "expired"
+    REMINDED = "reminded"  # the clock asked the approvers once more
+    ESCALATED = "escalated"  # ... and then the second list too
+    REGRADED = "regraded"  # the policy has changed: what waits for people is graded anew
     BREAKPOINT_SET = "breakpoint_set"
     STARTED = "started"  # a place in the pool was free
     PAUSE_ASKED = "pause_asked"

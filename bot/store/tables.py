@@ -14,6 +14,7 @@ from bot.core.risk import Level
 from bot.core.run import Hold, Redirect, RunStatus, StepStatus
 from bot.store.columns import UtcDateTime, json_column, one_of
 
+TIMER_KINDS = ("remind", "escalate", "expire")
 REPLY_KINDS = ("change", "question", "control", "chatter", "not_understood", "late", "gone")
 
 
@@ -94,6 +95,7 @@ class StepRow(SQLModel, table=True):
     __table_args__ = (
         ForeignKeyConstraint(["run_id", "revision"], ["revisions.run_id", "revisions.revision"], name="steps_of_revision"),
         one_of("status", StepStatus, table="steps"),
+        Index("steps_by_start", "started_at"),
     )
 
     run_id: str = Field(primary_key=True)
@@ -108,6 +110,7 @@ class StepRow(SQLModel, table=True):
     finished_at: datetime | None = Field(sa_column=_time(nullable=True))
     observation: dict[str, Any] | None = Field(sa_column=_json(nullable=True))
     error: str | None
+    tokens: int = 0  # that its tool has used, over all tries
 
 
 class ApprovalRow(SQLModel, table=True):
@@ -244,6 +247,35 @@ class SteppingInRow(SQLModel, table=True):
     at: datetime = Field(sa_column=_time())
 
 
+class TimerRow(SQLModel, table=True):
+    """Something that the clock must do for a run while it waits, unless the wait ends before. Done once: by whoever sets `fired_at`."""
+
+    __tablename__ = "timers"
+    __table_args__ = (
+        ForeignKeyConstraint(["run_id"], ["runs.id"], name="timers_of_run"),
+        one_of("kind", TIMER_KINDS, table="timers"),
+        Index("timers_due", "at", sqlite_where=text("fired_at IS NULL"), postgresql_where=text("fired_at IS NULL")),
+    )
+
+    run_id: str = Field(primary_key=True)
+    wait: str = Field(primary_key=True)  # which wait of the run: "review.2", "confirm.deploy.9f2c41d8"
+    kind: str = Field(primary_key=True)
+    at: datetime = Field(sa_column=_time())
+    fired_at: datetime | None = Field(default=None, sa_column=_time(nullable=True))
+
+
+class LockRow(SQLModel, table=True):
+    """A key that one run holds for itself until it ends (`deploy:prod`)."""
+
+    __tablename__ = "locks"
+    __table_args__ = (ForeignKeyConstraint(["run_id"], ["runs.id"], name="locks_of_run"), Index("locks_by_run", "run_id"))
+
+    key: str = Field(primary_key=True)
+    run_id: str
+    step_id: str
+    at: datetime = Field(sa_column=_time())
+
+
 class SeenRow(SQLModel, table=True):
     """An event that was handled: what is delivered twice acts once."""
 
@@ -271,3 +303,5 @@ seen = _table(SeenRow)
 replies = _table(ReplyRow)
 freezes = _table(FreezeRow)
 stepping_in = _table(SteppingInRow)
+timers = _table(TimerRow)
+locks = _table(LockRow)

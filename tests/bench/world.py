@@ -19,6 +19,7 @@ from bot.core.policy import Member
 from bot.deps import Deps
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
+from bot.rules import Rules
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.supervisor import Supervisor
@@ -63,7 +64,7 @@ async def opened(folder: Path, entries: list[Entry], *, step_s: float = 0, **set
         settings=given,
         store=await Database.open(given.database_url, on_change=bell.ring),
         tools=tools,
-        policy=policy.parse(POLICY, source="the benchmark's policy"),
+        rules=Rules(policy.parse(POLICY, source="the benchmark's policy")),
         planner=OfflinePlanner(),
         classifier=Unasked(),
         synthesizer=Reporter(),

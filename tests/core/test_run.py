@@ -34,7 +34,8 @@ EXPECTED = {
     "planning": "attempted question_asked question_answered planned>in_review released>queued plan_refused>refused plan_failed>failed "
     "cancelled>cancelled expired>expired plan_kept>in_review",
     "in_review": "changes_asked>planning revised "
-    "approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired",
+    "approval_given approved>queued released>queued breakpoint_set cancelled>cancelled expired>expired "
+    "reminded escalated regraded plan_refused>refused",
     "queued": "started>running pause_asked>paused redirect_asked>paused frozen>paused stop_asked>stopped breakpoint_set",
     "running": "step_started step_kept step_outdated pause_asked>pausing redirect_asked>pausing "
     "frozen>pausing held>pausing "
@@ -43,7 +44,8 @@ EXPECTED = {
     "stop_asked>stopping breakpoint_set STEPS",
     "paused": "pause_asked redirect_asked redirect_planned redirect_failed approval_given redirected>running withdrawn>running "
     "frozen thawed>queued attempted resumed>running continued>running confirmed>running confirm_refused>running retried>running "
-    "skipped_by_person>running happened>running not_happened>running stop_asked>stopped expired>stopped breakpoint_set",
+    "skipped_by_person>running happened>running not_happened>running stop_asked>stopped expired>stopped breakpoint_set "
+    "reminded escalated regraded",
     "stopping": "settled>stopped STEPS",
     "answering": "answered>succeeded answered_failed>failed",
 }
@@ -75,7 +77,7 @@ def before(status: RunStatus, event: Event) -> Run:
     """A run of that status in which the event would be possible, if it ever is."""
     held = status in (RunStatus.PAUSING, RunStatus.PAUSED)
     reason = Hold.REDIRECT if held and event not in LETS_GO else min(LETS_GO[event]) if event in LETS_GO else None
-    review = event in (Event.APPROVAL_GIVEN, Event.REDIRECTED) and held
+    review = event in (Event.APPROVAL_GIVEN, Event.REDIRECTED, Event.REMINDED, Event.ESCALATED, Event.REGRADED) and held
     planning = held and (event in WHILE_REDIRECT or event is Event.ATTEMPTED)
     redirect = Redirect.REVIEW if review else Redirect.PLANNING if planning else None
     return run(status, reason=reason, redirect=redirect, revision=1)

@@ -11,6 +11,7 @@ from bot.deps import Deps
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.llm.rules import RulesClassifier
+from bot.rules import Rules
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.tasks import Tasks
@@ -41,7 +42,7 @@ async def open_parts(
         settings=given,
         store=await Database.open(given.database_url, on_change=bell.ring),
         tools=tools,
-        policy=policy.parse(policy_text, source="policy.yml"),
+        rules=Rules(policy.parse(policy_text, source="policy.yml")),
         planner=planner or OfflinePlanner(),
         classifier=classifier or RulesClassifier(),
         synthesizer=Reporter(),

@@ -25,6 +25,7 @@ from bot.deps import Deps
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.llm.rules import RulesClassifier
+from bot.rules import Rules
 from bot.settings import Settings
 from bot.store import engine as engines
 from bot.store.migrations import upgrade
@@ -160,7 +161,7 @@ def _deps(store: Any) -> Deps:
         settings=Settings.model_validate({"PULLCORD_GRACE": 0}),
         store=store,
         tools=Registry([see, say, say_else, ask_first, ask_else]),
-        policy=policy.parse(POLICY, source="policy.yml"),
+        rules=Rules(policy.parse(POLICY, source="policy.yml")),
         planner=OfflinePlanner(),
         classifier=RulesClassifier(),
         synthesizer=Reporter(),

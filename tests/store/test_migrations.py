@@ -87,7 +87,7 @@ def test_the_migrations_make_exactly_the_tables_of_the_code(conn: Connection) ->
     assert compare_metadata(context, tables.metadata) == []
     declared = {str(check.sqltext) for table in tables.metadata.sorted_tables for check in table.constraints if hasattr(check, "sqltext")}
     schema = "\n".join(str(row[0]) for row in conn.exec_driver_sql("SELECT sql FROM sqlite_master"))
-    assert len(declared) == 8
+    assert len(declared) == 9
     assert [check for check in declared if f"CHECK ({check})" not in schema] == []
 
 
