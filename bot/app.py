@@ -36,6 +36,7 @@ from bot.supervisor import Supervisor
 from bot.tasks import Tasks
 from bot.tools.builtin import builtin_tools
 from bot.tools.registry import Registry, load_file
+from handlers import http
 from handlers.presenter import Presenter
 from handlers.register import register
 from handlers.slack import Slack, build_app, connect, open_slack, unconnected
@@ -151,6 +152,7 @@ class App:
         self.bolt = build_app(deps.settings, slack)
         self.scheduler: AsyncIOScheduler | None = None
         self.socket: Any = None
+        self.front: http.Front | None = None  # where Slack is heard over HTTP
         self.side: list[asyncio.Task[Any]] = []
         self.rungs = AsyncExitStack()  # what `stop` closes last
 
@@ -180,8 +182,25 @@ class App:
         register(self.bolt, self.deps, self.slack)
         side = {"supervisor": self.supervisor.run(), "presenter": self.presenter.run(), "pulse": pulse.watch()}
         self.side = [self.deps.tasks.start(work, name=name) for name, work in side.items()]
-        self.socket = await connect(self.bolt, self.deps.settings)
+        await self._hear()
         self.scheduler = schedule.start(self.deps)
+
+    async def _hear(self) -> None:
+        """Let Slack in: over the socket where there is an app-level token, else over HTTP, for which a signing secret is needed."""
+        settings = self.deps.settings
+        secret = settings.slack_signing_secret
+        if settings.slack_app_token is not None or not settings.http:
+            self.socket = await connect(self.bolt, settings)
+            return
+        if secret is None:
+            raise ConfigurationError(
+                "SLACK_SIGNING_SECRET: needed to hear Slack over HTTP; it is on the app's page under Basic Information"
+            )
+        host, port = http.place(settings.http, name="PULLCORD_HTTP")
+        try:
+            self.front = await http.serve([http.listen(self.bolt, http.Gate(secret.get_secret_value()))], host=host, port=port)
+        except OSError as fault:
+            raise ConfigurationError(f"PULLCORD_HTTP: {settings.http} cannot be used ({fault.strerror}); choose another") from fault
 
     async def serve(self, until: asyncio.Event) -> None:
         """Run until `until` is set, or until a side task dies: then the bot stops loudly instead of limping."""
@@ -196,6 +215,8 @@ class App:
         """Down the ladder. What was cut off is settled at the next start."""
         if self.socket is not None:
             await self.socket.close_async()
+        if self.front is not None:
+            await self.front.close()
         if self.scheduler is not None:
             self.scheduler.shutdown(wait=False)
         await self.supervisor.close()

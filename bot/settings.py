@@ -30,6 +30,7 @@ class Settings(BaseSettings):
     planner_model: str = Field(default="claude-sonnet-5-5", alias="PULLCORD_PLANNER_MODEL")
     fast_model: str = Field(default="claude-haiku-5-5", alias="PULLCORD_FAST_MODEL")
     planner: Literal["anthropic", "offline", ""] = Field(default="", alias="PULLCORD_PLANNER")
+    http: str = Field(default="", alias="PULLCORD_HTTP")  # "127.0.0.1:3000": hear Slack there over HTTP; needs the signing secret
     commands: str = Field(default="", alias="PULLCORD_COMMANDS")  # "plan=/pc-plan,cord=/pc": names that differ from the manifest's
     pool: int = Field(default=20, ge=1, le=1000, alias="PULLCORD_POOL")  # runs at once
     parallel: int = Field(default=8, ge=1, le=100, alias="PULLCORD_PARALLEL")  # steps of one run at once

@@ -119,7 +119,9 @@ def build_app(settings: Settings, slack: Slack) -> AsyncApp:
 async def connect(app: AsyncApp, settings: Settings) -> AsyncSocketModeHandler:
     """Open the socket and return its handler; end it with `close_async()`. ConfigurationError if Slack refuses the app token."""
     if settings.slack_app_token is None:
-        raise ConfigurationError("SLACK_APP_TOKEN: needed for Socket Mode; make an app-level token with connections:write")
+        raise ConfigurationError(
+            "SLACK_APP_TOKEN: needed for Socket Mode; make an app-level token with connections:write, or be heard over HTTP (PULLCORD_HTTP)"
+        )
     token = settings.slack_app_token.get_secret_value()
     try:
         await app.client.apps_connections_open(app_token=token)  # the SDK itself would try a wrong token for ever

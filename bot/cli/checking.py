@@ -110,8 +110,10 @@ async def _slack(settings: Settings, policy: Policy | None) -> AsyncIterator[Fin
         return
     yield Finding("slack", True, f"{me['user']} in {me['team']}")
     yield _scopes(dict(me.headers))
-    if settings.slack_app_token is None:
+    if settings.slack_app_token is None and not settings.http:
         yield Finding("slack", False, "SLACK_APP_TOKEN is not set; make an app-level token with connections:write")
+    if settings.slack_app_token is None and settings.http and settings.slack_signing_secret is None:
+        yield Finding("slack", False, "SLACK_SIGNING_SECRET is not set; Slack can be heard over HTTP only with it")
     async for finding in _channels(client, settings, policy):
         yield finding
 
