@@ -5,20 +5,21 @@ somebody to answer it. Stop is that ladder downwards: no new clicks, no new step
 """
 
 import asyncio
+import os
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
 import structlog
+from aiohttp import web
 from apscheduler.schedulers.asyncio import AsyncIOScheduler
 
-from bot import pulse, schedule
+from bot import pulse, rules, schedule
 from bot.bell import Bell
-from bot.core import policy as policies
 from bot.core.drafts import Classifier, Planner
 from bot.core.ids import new_run_id
 from bot.core.policy import Policy
@@ -28,14 +29,18 @@ from bot.errors import ConfigurationError
 from bot.llm.offline import OfflinePlanner
 from bot.llm.report import Reporter
 from bot.llm.rules import RulesClassifier
+from bot.metrics import Meter
 from bot.one_process import hold
 from bot.rules import Rules
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.supervisor import Supervisor
 from bot.tasks import Tasks
+from bot.tools import masks
 from bot.tools.builtin import builtin_tools
 from bot.tools.registry import Registry, load_file
+from bot.tools.secrets import open_secrets
+from bot.tools.text import Summarize
 from handlers import http
 from handlers.presenter import Presenter
 from handlers.register import register
@@ -52,18 +57,8 @@ def utc_now() -> datetime:
 
 def read_policy(path: Path | None) -> Policy:
     """The policy file, or the team profile where there is none. Raises `ConfigurationError` with file, line and fix."""
-    if path is None:
-        return policies.default("team")
-    try:
-        text = path.read_text()
-    except OSError as fault:
-        raise ConfigurationError(f"{path}: cannot be read ({fault.strerror}); name a policy file in PULLCORD_POLICY") from fault
-    except UnicodeDecodeError as fault:
-        raise ConfigurationError(f"{path}: this is not a text file in UTF-8; name a policy file in PULLCORD_POLICY") from fault
-    return policies.parse(text, source=str(path))
+    return rules.read(path).policy
 
-
-Summarize = Callable[[str, int], Awaitable[str]]
 
 
 async def _nothing() -> None:
@@ -105,7 +100,7 @@ def registry(settings: Settings, summarize: Summarize | None = None) -> Registry
 
 def with_slack(tools: Registry, policy: Policy) -> Registry:
     """The same registry with the definitions of Slack's tools, which cannot be called without a connection."""
-    for each in slack_tools(unconnected(policy), Tasks()):
+    for each in slack_tools(unconnected(Rules(policy)), Tasks()):
         tools.add(each)
     return tools
 
@@ -113,13 +108,14 @@ def with_slack(tools: Registry, policy: Policy) -> Registry:
 async def open_deps(settings: Settings, chosen: Roles, *, now: Any = utc_now) -> Deps:
     """Everything but Slack. Close the store when done."""
     bell = Bell()
-    policy = read_policy(settings.policy)
+    found = rules.read(settings.policy)
     tools = registry(settings, chosen.summarize)
     return Deps(
         settings=settings,
         store=await Database.open(settings.database_url, on_change=bell.ring),
         tools=tools,
-        rules=Rules(policy, source=settings.policy),
+        secrets=open_secrets(os.environ, source=settings.secrets, keyring=settings.keyring),
+        rules=found,
         planner=chosen.planner,
         classifier=chosen.classifier,
         synthesizer=chosen.synthesizer,
@@ -152,7 +148,7 @@ class App:
         self.bolt = build_app(deps.settings, slack)
         self.scheduler: AsyncIOScheduler | None = None
         self.socket: Any = None
-        self.front: http.Front | None = None  # where Slack is heard over HTTP
+        self.fronts: list[http.Front] = []  # where Slack is heard over HTTP, and where machines watch
         self.side: list[asyncio.Task[Any]] = []
         self.rungs = AsyncExitStack()  # what `stop` closes last
 
@@ -163,13 +159,17 @@ class App:
             held = lock(settings)
             if held is not None:
                 stack.callback(held.close)
+            masks.hold(settings.own_secrets)
+            stack.callback(masks.release, settings.own_secrets)
             chosen = roles(settings)
             stack.push_async_callback(chosen.close)
             deps = await open_deps(settings, chosen, now=now)
+            stack.callback(deps.secrets.close)
             stack.push_async_callback(deps.store.close)
             stack.push_async_callback(deps.tools.close)
             stack.push_async_callback(deps.tasks.close)
-            slack = await open_slack(settings, deps.policy)
+            slack = await open_slack(settings, deps.rules)
+            deps = replace(deps, reach=slack.directory.reach)
             for each in slack_tools(slack, deps.tasks):
                 deps.tools.add(each)
             app = cls(deps, slack)
@@ -179,10 +179,13 @@ class App:
         return app
 
     async def _connect(self) -> None:
+        settings = self.deps.settings
         register(self.bolt, self.deps, self.slack)
         side = {"supervisor": self.supervisor.run(), "presenter": self.presenter.run(), "pulse": pulse.watch()}
         self.side = [self.deps.tasks.start(work, name=name) for name, work in side.items()]
         await self._hear()
+        if settings.metrics:
+            await self._serve(http.watch(Meter(self.deps)), settings.metrics, name="PULLCORD_METRICS")
         self.scheduler = schedule.start(self.deps)
 
     async def _hear(self) -> None:
@@ -196,11 +199,14 @@ class App:
             raise ConfigurationError(
                 "SLACK_SIGNING_SECRET: needed to hear Slack over HTTP; it is on the app's page under Basic Information"
             )
-        host, port = http.place(settings.http, name="PULLCORD_HTTP")
+        await self._serve([http.listen(self.bolt, http.Gate(secret.get_secret_value()))], settings.http, name="PULLCORD_HTTP")
+
+    async def _serve(self, routes: list[web.RouteDef], address: str, *, name: str) -> None:
+        host, port = http.place(address, name=name)
         try:
-            self.front = await http.serve([http.listen(self.bolt, http.Gate(secret.get_secret_value()))], host=host, port=port)
+            self.fronts.append(await http.serve(routes, host=host, port=port))
         except OSError as fault:
-            raise ConfigurationError(f"PULLCORD_HTTP: {settings.http} cannot be used ({fault.strerror}); choose another") from fault
+            raise ConfigurationError(f"{name}: {address} cannot be used ({fault.strerror}); choose another") from fault
 
     async def serve(self, until: asyncio.Event) -> None:
         """Run until `until` is set, or until a side task dies: then the bot stops loudly instead of limping."""
@@ -215,8 +221,8 @@ class App:
         """Down the ladder. What was cut off is settled at the next start."""
         if self.socket is not None:
             await self.socket.close_async()
-        if self.front is not None:
-            await self.front.close()
+        for front in self.fronts:
+            await front.close()
         if self.scheduler is not None:
             self.scheduler.shutdown(wait=False)
         await self.supervisor.close()

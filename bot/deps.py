@@ -11,12 +11,12 @@ from bot.core.facts import Reach
 from bot.core.ids import RunId
 from bot.core.policy import Policy
 from bot.core.snapshot import Synthesizer
-from bot.locks import Locks
 from bot.rules import Rules
 from bot.settings import Settings
 from bot.store.db import Database
 from bot.tasks import Tasks
 from bot.tools.registry import Registry
+from bot.tools.secrets import Secrets
 
 
 async def reach_unknown(channels: Collection[str]) -> Mapping[str, Reach]:  # noqa: ARG001 — nobody to ask
@@ -39,7 +39,7 @@ class Deps:
     tasks: Tasks
     now: Callable[[], datetime]
     new_run_id: Callable[[], RunId]
-    locks: Locks = field(default_factory=Locks)
+    secrets: Secrets = field(default_factory=Secrets)  # by name; values are for `tools` alone
     progress: dict[tuple[str, str], str] = field(default_factory=dict)  # (run, step) → the tool's own words while it runs
     reach: Callable[[Collection[str]], Awaitable[Mapping[str, Reach]]] = reach_unknown  # whom words reach in these channels; asks Slack
     unheard: set[str] = field(default_factory=set)  # runs with replies to be made out, so that nobody has to look for them

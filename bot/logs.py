@@ -6,12 +6,14 @@ The run's id is bound to the task that works for it, so every line of an activit
 
 import logging
 import sys
+import threading
 from collections.abc import Iterable, MutableMapping
+from types import TracebackType
 from typing import Any
 
 import structlog
 
-from bot.tools.sanitize import redact
+from bot.tools.masks import hold, redact
 
 log = structlog.get_logger()
 
@@ -19,15 +21,16 @@ log = structlog.get_logger()
 def configure(level: str, *, secrets: Iterable[str] = ()) -> None:
     """Set up structlog for this process, and send warnings of the standard library's `logging` through it.
 
-    `secrets` are values that must appear in no line, whatever their form.
+    `secrets` are values that this process holds: from now on they appear in nothing that it says, whatever their form.
     """
+    hold(secrets)
     structlog.configure(
         processors=[
             structlog.contextvars.merge_contextvars,
             structlog.processors.add_log_level,
             structlog.processors.TimeStamper(fmt="iso", utc=True),
             structlog.processors.format_exc_info,
-            _Mask(secrets),
+            _masked,
             structlog.dev.ConsoleRenderer(colors=False) if sys.stderr.isatty() else structlog.processors.JSONRenderer(ensure_ascii=False),
         ],
         wrapper_class=structlog.make_filtering_bound_logger(getattr(logging, level.upper())),
@@ -36,6 +39,18 @@ def configure(level: str, *, secrets: Iterable[str] = ()) -> None:
     root = logging.getLogger()
     root.handlers = [*(handler for handler in root.handlers if not isinstance(handler, _ToStructlog)), _ToStructlog()]
     root.setLevel(logging.WARNING)
+    logging.captureWarnings(True)
+    sys.excepthook, threading.excepthook = _uncaught, _uncaught_in_thread
+
+
+def _uncaught(kind: type[BaseException], fault: BaseException, trace: TracebackType | None) -> None:
+    """What ends the process leaves through the mask, too."""
+    log.critical("uncaught", exc_info=(kind, fault, trace))
+
+
+def _uncaught_in_thread(told: threading.ExceptHookArgs) -> None:
+    if told.exc_value is not None:
+        _uncaught(told.exc_type, told.exc_value, told.exc_traceback)
 
 
 class _ToStructlog(logging.Handler):
@@ -54,22 +69,16 @@ def _says(record: logging.LogRecord) -> str:
         return f"{record.msg} {record.args!r} ({fault})"
 
 
-class _Mask:
+def _masked(_logger: Any, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
     """The processor that no value passes unread: exact secrets of this process first, then everything that looks like one."""
+    return {key: _clean(value) for key, value in line.items()}
 
-    def __init__(self, secrets: Iterable[str]) -> None:
-        self.secrets = tuple(secret for secret in secrets if len(secret) >= 6)
 
-    def __call__(self, _logger: Any, _method: str, line: MutableMapping[str, Any]) -> MutableMapping[str, Any]:
-        return {key: self._clean(value) for key, value in line.items()}
-
-    def _clean(self, value: Any) -> Any:
-        if isinstance(value, str):
-            for secret in self.secrets:
-                value = value.replace(secret, "⟦secret⟧")
-            return redact(value)
-        if isinstance(value, dict):
-            return {key: self._clean(part) for key, part in value.items()}
-        if isinstance(value, (list, tuple, set, frozenset)):
-            return [self._clean(part) for part in value]
-        return value if isinstance(value, (int, float, bool)) or value is None else self._clean(str(value))
+def _clean(value: Any) -> Any:
+    if isinstance(value, str):
+        return redact(value)
+    if isinstance(value, dict):
+        return {_clean(key): _clean(part) for key, part in value.items()}
+    if isinstance(value, (list, tuple, set, frozenset)):
+        return [_clean(part) for part in value]
+    return value if isinstance(value, (int, float, bool)) or value is None else _clean(str(value))

@@ -4,6 +4,7 @@ from typing import NotRequired, TypedDict, Unpack
 
 from sqlalchemy import Connection
 
+from bot import guard
 from bot.core import policy
 from bot.core.ids import new_run_id
 from bot.core.run import Run
@@ -25,6 +26,7 @@ class Asked(TypedDict):
     thread_ts: str | None
     source_ts: str | None  # the asking message, if there was one
     event_key: str | None  # what is told twice opens one run
+    source_author: NotRequired[str | None]  # whose words they are, if not those of `who`
     follows: NotRequired[str]  # the run that is asked again, or whose thread this is: the planner is told what came of it
 
 
@@ -39,18 +41,18 @@ def open_run(conn: Connection, deps: Deps, **asked: Unpack[Asked]) -> Run | None
         raise Refused("plan_empty")
     if len(text) > LONGEST_ASK:
         raise Refused("ask_too_long", length=len(text), limit=LONGEST_ASK)
-    if no := policy.may_ask(deps.policy, who):
-        raise Refused(no, did="ask")
+    guard.must_ask(deps, who)
     if (freeze := cord.frozen(conn)) is not None:
         raise Refused("frozen", did="ask", words=text, **freeze.model_dump())
     run = Run(
-        id=deps.new_run_id(),
-        ask=text,
+        id=(run_id := deps.new_run_id()),
+        ask=_kept(deps, text, run_id, follows=asked.get("follows")),
         requester=who.id,
         team=asked["team"],
         channel=asked["channel"],
         thread_ts=asked["thread_ts"],
         source_ts=asked["source_ts"],
+        source_author=_somebody_else(asked.get("source_author"), who.id),
         created_at=deps.now(),
         updated_at=deps.now(),
     )
@@ -59,6 +61,19 @@ def open_run(conn: Connection, deps: Deps, **asked: Unpack[Asked]) -> Run | None
             return _insert(conn, run, event_key=asked["event_key"], follows=asked.get("follows"))
         except door.IdTaken:
             run = run.model_copy(update={"id": new_run_id(6)})
+            deps.secrets.follow(run_id, run.id)
+
+
+def _somebody_else(author: str | None, requester: str) -> str | None:
+    """Whose words the ask is, if they are not the requester's own."""
+    return author if author and author != requester else None
+
+
+def _kept(deps: Deps, text: str, run_id: str, *, follows: str | None) -> str:
+    """The ask as it is stored: secrets that were typed are named, and those of the run that it follows may be named, too."""
+    if follows:
+        deps.secrets.follow(follows, run_id)
+    return deps.secrets.typed(text, run_id)
 
 
 def _insert(conn: Connection, run: Run, *, event_key: str | None, follows: str | None) -> Run | None:

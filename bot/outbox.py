@@ -9,6 +9,8 @@ from bot.core.snapshot import Post
 from bot.deps import Deps
 from bot.store import posts, runs
 
+OWN_FAULT = posts.OWN_FAULT  # how the error of a post begins that holds up no other
+
 
 async def waiting(deps: Deps) -> list[Post]:
     """Posts to be made now, in the order in which they were caused."""

@@ -39,7 +39,7 @@ def take(
     if kind == "change" and run.is_final and heard_at is not None and heard_at < run.updated_at:
         kind = None  # it was said to a run that has been ended since: whoever ended it did not mean to begin another
     if kind == "change":
-        return _change(conn, deps, run, reply, who)
+        return _change(conn, deps, run, reply, who, heard_at)
     if kind == "question":
         snapshot = runs.snapshot(conn, run.id, entries=True)
         says = answer_from_state(reply.text, snapshot, deps.tools.catalogue, deps.now())
@@ -49,7 +49,7 @@ def take(
     return _told(conn, run, reply, "late" if run.is_final else "not_understood")
 
 
-def _change(conn: Connection, deps: Deps, run: Run, reply: Reply, who: policy.Member) -> Outcome:
+def _change(conn: Connection, deps: Deps, run: Run, reply: Reply, who: policy.Member, heard_at: datetime | None) -> Outcome:
     """The brake first, then another rest; before anything ran, another revision; after the end, a run that follows."""
     if run.is_final or run.status is RunStatus.ANSWERING:
         follower = _follow(conn, deps, run, reply, who)
@@ -58,9 +58,9 @@ def _change(conn: Connection, deps: Deps, run: Run, reply: Reply, who: policy.Me
         return _told(conn, run, reply, "too_early")
     try:
         if run.status is RunStatus.IN_REVIEW:
-            take_changes(conn, deps, run, run.revision, words=reply.text, who=who)
+            take_changes(conn, deps, run, run.revision, words=reply.text, who=who, received_at=heard_at)
             return _told(conn, run, reply, "changes")
-        pull(conn, deps, run, text=reply.text, who=who, ts=reply.ts)
+        pull(conn, deps, run, text=reply.text, who=who, ts=reply.ts, received_at=heard_at)
     except Refused as refused:
         if refused.kind not in REFUSED_IN_PUBLIC:
             raise

@@ -4,23 +4,24 @@ Used by whoever makes plans: the planner's first draft and its later ones, a per
 part of the caller's transaction; what is raised undoes it.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
 from sqlalchemy import Connection
 
-from bot.core import policy, rest
+from bot import timing
+from bot.core import policy, rest, waits
 from bot.core.audit import audit_post
 from bot.core.comparison import asked, changes, compare, level_of
+from bot.core.facts import NOTHING, Facts
 from bot.core.ids import Digest, StepId
 from bot.core.plan import Plan, digest
 from bot.core.run import Event, Run, RunStatus, StepStatus
 from bot.core.snapshot import NewPost, Revision
 from bot.deps import Deps
 from bot.store import door, history, runs
-
-PLANNER = rest.BY_NOBODY
 
 
 @dataclass(frozen=True)
@@ -31,13 +32,14 @@ class Graded:
     verdict: policy.Verdict
     tools: dict[str, Digest]
     digest: Digest
+    facts: Facts = NOTHING  # what was known of the world
 
 
-def graded(deps: Deps, plan: Plan) -> Graded:
-    """Grade the plan, and fingerprint it together with the definitions of the tools that it calls."""
+def graded(deps: Deps, plan: Plan, facts: Facts = NOTHING) -> Graded:
+    """Grade the plan, and fingerprint it together with the definitions of the tools that it calls. `facts`: see `bot.facts.gather`."""
     called = {step.tool for step in plan.steps}
     tools = {name: value for name, value in deps.tools.digests().items() if name in called}
-    return Graded(plan, policy.evaluate(plan, deps.tools.catalogue, deps.policy), tools, digest(plan, tools))
+    return Graded(plan, policy.evaluate(plan, deps.tools.catalogue, deps.policy, facts), tools, digest(plan, tools), facts)
 
 
 def store(conn: Connection, run: Run, found: Graded, *, author: str, at: datetime, adopt: bool) -> Revision:
@@ -63,26 +65,41 @@ def store(conn: Connection, run: Run, found: Graded, *, author: str, at: datetim
     )
 
 
-def for_review(conn: Connection, deps: Deps, run: Run, found: Graded, *, author: str, event: Event, facts: dict[str, Any]) -> Run:
-    """Before anything ran: the revision waits for people (`event`), or starts at once if every step only reads."""
+def for_review(
+    conn: Connection, deps: Deps, run: Run, found: Graded, *, author: str, event: Event, facts: dict[str, Any], releases: bool = True
+) -> Run:
+    """Before anything ran: the revision waits for people (`event`), or starts at once if every step only reads (and `releases`)."""
     at = deps.now()
     if run.revision:
         _learn(conn, run, found.plan, how=event, at=at)
     new = store(conn, run, found, author=author, at=at, adopt=True)
-    data: dict[str, Any] = {**facts, "revision": new.revision, "digest": new.digest, "risk": new.risk}
-    if found.verdict.releases:
+    data: dict[str, Any] = {**facts, "revision": new.revision, "digest": new.digest, "risk": new.risk, **_on_trial(found)}
+    if found.verdict.releases and releases:
         tell = audit_post(deps.audit_place, run.id, Event.RELEASED)
         released = {**data, "approved": new.digest, "deadline": None}
         return door.change(conn, run.id, Event.RELEASED, actor=author, at=at, data=released, tell=tell)
     data["deadline"] = at + found.verdict.expires_after
     tell = [*review_posts(deps, run, new.revision), *audit_post(deps.audit_place, run.id, event)]
-    return door.change(conn, run.id, event, actor=author, at=at, data=data, tell=tell)
+    after = door.change(conn, run.id, event, actor=author, at=at, data=data, tell=tell)
+    timing.arm(conn, after, wait=waits.of_review(new.revision), level=new.risk, at=at, policy=deps.policy)
+    return after
 
 
-def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author: str, actor: str, shown_again: str = "") -> Run:
+def of_the_rest(
+    conn: Connection,
+    deps: Deps,
+    run: Run,
+    found: Graded,
+    *,
+    author: str,
+    actor: str,
+    shown_again: str = "",
+    regraded: Mapping[str, Any] | None = None,
+) -> Run:
     """While the run stands with an open redirect: ask about what is new, changed or riskier; where nothing is, it takes over at once.
 
-    `shown_again`: the one step that people see once more, with its real values, before it runs.
+    `shown_again`: the one step that people see once more, with its real values, before it runs. `regraded`: it is the rest that people
+    were asked about already, graded by another policy; these facts go on record.
     """
     at = deps.now()
     states = runs.statuses(conn, run.id)
@@ -92,20 +109,28 @@ def of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, *, author
     level = level_of(new, must)
     if not must:
         return adopt(conn, deps, run, new, actor=actor, asked=must)
+    event = Event.REDIRECT_PLANNED if regraded is None else Event.REGRADED
     data = {
+        **({"digest": new.digest, "risk": level} if regraded is None else regraded),
         "proposed": new.revision,
-        "digest": new.digest,
-        "risk": level,
         "asked": must,
         "words": compare(stands.plan, new.plan).words(),
         "deadline": at + deps.policy.timers[level].expire,
+        **_on_trial(found),
     }
-    tell = [*review_posts(deps, run, new.revision, card="redirect"), *audit_post(deps.audit_place, run.id, Event.REDIRECT_PLANNED)]
-    return door.change(conn, run.id, Event.REDIRECT_PLANNED, actor=actor, at=at, data=data, tell=tell)
+    tell = [*review_posts(deps, run, new.revision, card="redirect"), *audit_post(deps.audit_place, run.id, event)]
+    after = door.change(conn, run.id, event, actor=actor, at=at, data=data, tell=tell)
+    timing.arm(conn, after, wait=waits.of_review(new.revision), level=level, at=at, policy=deps.policy)
+    return after
 
 
-def adopt(conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, asked: tuple[StepId, ...]) -> Run:
-    """The revision takes the place of the one that stands; finished steps are kept, failed ones that it does otherwise may run again."""
+def adopt(
+    conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, asked: tuple[StepId, ...], typed: bool = False
+) -> Run:
+    """The revision takes the place of the one that stands; finished steps are kept, failed ones that it does otherwise may run again.
+
+    `typed`: the last yes was given in writing.
+    """
     at, stands = deps.now(), standing(conn, run)
     states = runs.statuses(conn, run.id)
     before = {step.id: step for step in stands.plan.steps}
@@ -125,11 +150,17 @@ def adopt(conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, 
         "changed": (*differs.changed, *differs.added),  # what was let go or confirmed of them is asked anew
         "words": differs.words(),
         "deadline": None,
+        **({"typed": True} if typed else {}),
     }
     tell = [*audit_post(deps.audit_place, run.id, Event.REDIRECTED)]
     if not asked:  # nobody saw a card of it yet
         tell += review_posts(deps, run, new.revision, card="redirect")
     return door.change(conn, run.id, Event.REDIRECTED, actor=actor, at=at, data=data, tell=tell)
+
+
+def _on_trial(found: Graded) -> dict[str, Any]:
+    """What the policy's rules on trial would have done, for the record; nothing where none of them fitted."""
+    return {"shadow": found.verdict.shadow} if found.verdict.shadow else {}
 
 
 def standing(conn: Connection, run: Run) -> Revision:

@@ -1,13 +1,18 @@
 """Questions about runs. Nothing here changes anything."""
 
+import asyncio
 from collections.abc import Sequence
+from datetime import timedelta
 
+from bot.core import figures as sums
 from bot.core import stepping_in
+from bot.core.figures import Figures
 from bot.core.ids import StepId
 from bot.core.run import Run, StepStatus
 from bot.core.snapshot import Entry, Freeze, Snapshot, StepState
 from bot.deps import Deps
 from bot.store import audit, cord, history, replies, runs
+from bot.store import figures as told
 
 
 async def snapshot(deps: Deps, run_id: str, *, entries: bool = False) -> Snapshot:
@@ -66,6 +71,13 @@ async def suggestions(deps: Deps, found: Snapshot) -> dict[StepId, str]:
     tools = [step.tool for step in plan.steps]
     habits = await deps.store.read(lambda conn: history.habits(conn, tools, but=found.run.id))
     return stepping_in.suggestions(plan, habits, set_already=found.run.breakpoints)
+
+
+async def figures(deps: Deps, *, days: int) -> Figures:
+    """What the record of the last days says of how people and policy work together."""
+    since = deps.now() - timedelta(days=days)
+    found = await deps.store.read(lambda conn: told.stories(conn, since=since))
+    return await asyncio.to_thread(sums.figures, found, deps.tools.catalogue, since=since.date())
 
 
 async def entry(deps: Deps, run_id: str, seq: int) -> Entry:

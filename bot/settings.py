@@ -27,16 +27,32 @@ class Settings(BaseSettings):
     approval_channel: str = Field(default="", alias="PULLCORD_APPROVAL_CHANNEL")
     anthropic_api_key: SecretStr | None = Field(default=None, alias="ANTHROPIC_API_KEY")
     anthropic_base_url: str = Field(default="", alias="ANTHROPIC_BASE_URL")
+    secrets: Path | None = Field(default=None, alias="PULLCORD_SECRETS")  # a file of NAME=value lines, or a folder of one file each
+    keyring: str = Field(default="", alias="PULLCORD_KEYRING")  # "service:NAME,NAME"
     planner_model: str = Field(default="claude-sonnet-5-5", alias="PULLCORD_PLANNER_MODEL")
     fast_model: str = Field(default="claude-haiku-5-5", alias="PULLCORD_FAST_MODEL")
     planner: Literal["anthropic", "offline", ""] = Field(default="", alias="PULLCORD_PLANNER")
     http: str = Field(default="", alias="PULLCORD_HTTP")  # "127.0.0.1:3000": hear Slack there over HTTP; needs the signing secret
+    metrics: str = Field(default="", alias="PULLCORD_METRICS")  # "127.0.0.1:9464": /metrics and /healthz there
     commands: str = Field(default="", alias="PULLCORD_COMMANDS")  # "plan=/pc-plan,cord=/pc": names that differ from the manifest's
     pool: int = Field(default=20, ge=1, le=1000, alias="PULLCORD_POOL")  # runs at once
     parallel: int = Field(default=8, ge=1, le=100, alias="PULLCORD_PARALLEL")  # steps of one run at once
     steps: int = Field(default=64, ge=1, le=1000, alias="PULLCORD_STEPS")  # steps of all runs at once
     grace_s: float = Field(default=10, ge=0, le=600, alias="PULLCORD_GRACE")  # for what runs, at stop and at shutdown
     log_level: Literal["debug", "info", "warning", "error"] = Field(default="info", alias="PULLCORD_LOG")
+
+    @property
+    def observations(self) -> Path:
+        """The folder beside the database where long results are kept whole, if the policy says so."""
+        prefix = "sqlite:///"
+        path = self.database_url.removeprefix(prefix) if self.database_url.startswith(prefix) else ""
+        return (Path(path).parent if path else self.files_root.parent) / "observations"
+
+    @property
+    def own_secrets(self) -> tuple[str, ...]:
+        """Every secret value that this process holds for itself, to be masked in whatever it says."""
+        held = (self.slack_bot_token, self.slack_app_token, self.slack_signing_secret, self.anthropic_api_key)
+        return tuple(secret.get_secret_value() for secret in held if secret)
 
     @property
     def model_planner(self) -> bool:

@@ -8,6 +8,7 @@ Nobody else calls an activity, so a restart loses nothing: whatever was open is 
 import asyncio
 from collections import Counter
 from collections.abc import Coroutine
+from functools import partial
 from typing import Any
 
 import structlog
@@ -25,6 +26,7 @@ from bot.commands.freezing import hold_for_restart, lift_restart, settle_for_res
 from bot.core.run import Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
+from bot.store import locks
 
 log = structlog.get_logger()
 
@@ -52,6 +54,7 @@ class Supervisor:
         heard: set[str] = set()
         swept = loop.time()
         await lift_restart(self.deps)
+        await self.deps.store.write(locks.settle)
         try:
             while not self.closing:
                 await self.look(heard)
@@ -85,7 +88,7 @@ class Supervisor:
             self._start(run, draft(self.deps, run.id))
         elif run.status in ACTIVE:
             self._hold_place(run)
-            self._start(run, dispatch(self.deps, run.id, share=self._share))
+            self._start(run, dispatch(self.deps, run.id, share=self._share, park=partial(self._park, run)))
         elif run.status is RunStatus.ANSWERING:
             self._start(run, answer(self.deps, run.id))
         elif is_being_planned(run):
@@ -122,10 +125,18 @@ class Supervisor:
             waiting.remove(chosen)
             held[chosen.requester] += 1
             self._hold_place(chosen)
-            self._start(chosen, dispatch(self.deps, chosen.id, share=self._share))
+            self._start(chosen, dispatch(self.deps, chosen.id, share=self._share, park=partial(self._park, chosen)))
 
     def _hold_place(self, run: Run) -> None:
         self.holders[run.id] = run.requester
+
+    def _park(self, run: Run, parks: bool) -> None:
+        """While a run only waits for another run's key its place is free: the other one may need it to come to its end."""
+        if not parks:
+            self._hold_place(run)
+        elif self.holders.pop(run.id, None) is not None:
+            self.freed = True
+            self.deps.bell.ring(run.id)  # look at the pool
 
     def _share(self) -> int:
         """How many steps one run may have out: its own bound, or its part of the bound on all; none once the bot is going down."""

@@ -1,27 +1,34 @@
 """Presses on a confirm card: agree to exactly these values of one step, refuse them, read all of them."""
 
+from functools import partial
 from typing import Any
 
 from bot import outbox
 from bot.commands import confirming, reading
-from bot.core import policy
-from bot.core.snapshot import Post
+from bot.core.policy import Member
 from bot.errors import Refused
-from handlers import modals, review, scenes
+from handlers import modals, review, scenes, step_up
 from handlers.context import Press, Submission
+from handlers.deciding import deciding
 from handlers.desk import Desk
-from handlers.views import filling, ids, reasons
+from handlers.views import filling, reasons
 from handlers.views.scene import Scene
 
 
 async def on_confirm(desk: Desk, press: Press) -> None:
-    """Agree."""
-    step, filled = _named(press.target)
+    """Agree; in writing, where the policy wants that."""
+    step, filled = step_up.named(press.target)
     await scenes.must_be_its_card(desk, press)
     await _must_be_the_newest(desk, press, step)
-    who = await desk.slack.directory.member(press.actor, press.team)
     target, at = press.target, press.received_at
-    await confirming.confirm(desk.deps, target.run, step, digest8=filled, revision=target.revision, who=who, received_at=at)
+    if await confirming.is_written(desk.deps, target.run, step):
+        await modals.open_filled(desk, press, partial(step_up.confirm_form, desk, press))
+        return
+
+    async def confirm(who: Member) -> None:
+        await confirming.confirm(desk.deps, target.run, step, digest8=filled, revision=target.revision, who=who, received_at=at)
+
+    await deciding(desk, press, confirm)
 
 
 async def _must_be_the_newest(desk: Desk, press: Press, step: str) -> None:
@@ -34,10 +41,10 @@ async def _must_be_the_newest(desk: Desk, press: Press, step: str) -> None:
 async def on_refuse(desk: Desk, press: Press) -> None:
     """Refuse: why is asked for, in a modal."""
     target = press.target
+    step, filled = step_up.named(target)
 
     async def form() -> modals.View:
-        who = await desk.slack.directory.member(press.actor, press.team)
-        await confirming.may_refuse(desk.deps, target.run, *_named(target), who=who)
+        await deciding(desk, press, lambda who: confirming.may_refuse(desk.deps, target.run, step, filled, who=who))
         return reasons.refuse_form(await scenes.of_run(desk, target.run), target)
 
     await modals.open_filled(desk, press, form)
@@ -45,9 +52,13 @@ async def on_refuse(desk: Desk, press: Press) -> None:
 
 async def on_refuse_sent(desk: Desk, sent: Submission) -> None:
     """The step is left out, with the reason."""
-    step, filled = _named(sent.target)
-    who = await desk.slack.directory.member(sent.actor, sent.team)
-    await confirming.refuse(desk.deps, sent.target.run, step, digest8=filled, who=who, reason=sent.values.get("words", ""))
+    step, filled = step_up.named(sent.target)
+    run, why, at = sent.target.run, sent.values.get("words", ""), sent.received_at
+
+    async def refuse(who: Member) -> None:
+        await confirming.refuse(desk.deps, run, step, digest8=filled, who=who, reason=why, received_at=at)
+
+    await deciding(desk, sent, refuse)
 
 
 async def on_show_all(desk: Desk, press: Press) -> None:
@@ -57,14 +68,13 @@ async def on_show_all(desk: Desk, press: Press) -> None:
 
 async def page_view(desk: Desk, press: Press, page: int) -> modals.View:
     """One page of the values; that it was opened is remembered, as for a review."""
-    step, filled = _named(press.target)
+    step, filled = step_up.named(press.target)
     scene = await scenes.of_run(desk, press.target.run)
     who = await desk.slack.directory.member(press.actor, press.team)
     values = _values(scene, step, filled)
     total = filling.page_count(scene, scene.plan.step(step), values["args"], values["preview"])
     seen = reading.page_opened(desk.deps, press.target.run, filled, page, total, who=who)
-    level = scene.snapshot.grades[step].level
-    may = policy.may_approve(desk.deps.policy, who, requester=scene.run.requester, level=level) is None
+    may = await confirming.may_confirm(desk.deps, scene.run.id, step, filled, who=who)
     return filling.filling_view(scene, step, page, digest=filled, may_confirm=may and seen, **values)
 
 
@@ -74,31 +84,31 @@ async def on_turn(desk: Desk, press: Press) -> None:
     await modals.refill(desk, press, lambda: show(desk, press, press.target.page or 1))
 
 
-async def on_pages_sent(desk: Desk, sent: Submission) -> None:
+async def on_pages_sent(desk: Desk, sent: Submission) -> modals.Answer:
     """Confirm, on the last page, which only counts for one who has opened the others."""
-    step, filled = _named(sent.target)
-    scene = await scenes.of_run(desk, sent.target.run)
+    step, _ = step_up.named(sent.target)
+    if await confirming.is_written(desk.deps, sent.target.run, step):
+        return modals.Answer.update(await step_up.confirm_form(desk, sent))
+    return modals.Answer(then=partial(_confirm_from_pages, desk, sent))
+
+
+async def _confirm_from_pages(desk: Desk, sent: Submission) -> None:
+    target, (step, filled) = sent.target, step_up.named(sent.target)
+    scene = await scenes.of_run(desk, target.run)
     values = _values(scene, step, filled)
     total = filling.page_count(scene, scene.plan.step(step), values["args"], values["preview"])
-    who = await desk.slack.directory.member(sent.actor, sent.team)
-    seen = reading.has_opened_all(desk.deps, sent.target.run, filled, total, who=who)
-    target, at = sent.target, sent.received_at
-    await confirming.confirm(
-        desk.deps, target.run, step, digest8=filled, revision=target.revision, who=who, opened_all=seen, received_at=at
-    )
 
+    async def confirm(who: Member) -> None:
+        seen = reading.has_opened_all(desk.deps, target.run, filled, total, who=who)
+        asked: Any = {"digest8": filled, "revision": target.revision, "opened_all": seen}
+        await confirming.confirm(desk.deps, target.run, step, who=who, received_at=sent.received_at, **asked)
 
-def _named(target: ids.Target) -> tuple[str, str]:
-    """Step and filling. Raises `Refused("unknown_run")` for a value without them."""
-    if target.step is None or target.filling is None:
-        raise Refused("unknown_run", run=target.run)
-    return target.step, target.filling
+    await deciding(desk, sent, confirm)
 
 
 def _values(scene: Scene, step: str, filled: str) -> dict[str, Any]:
     """What the confirm card of this filling shows. Raises `Refused("confirm_void")` if there is none."""
-    cards = [post for post in scene.snapshot.posts if post.card == "confirm" and post.data["step"] == step]
-    card: Post | None = next((post for post in reversed(cards) if post.data["filling"] == filled), None)
+    card = filling.card_of(scene, step, filled)
     if card is None:
         raise Refused("confirm_void", run=scene.run.id, step=step)
-    return {"args": card.data["args"], "preview": card.data.get("preview")}
+    return {"args": card["args"], "preview": card.get("preview")}

@@ -112,6 +112,7 @@ class Shortcut:
     channel: str | None = None
     thread_ts: str | None = None
     text: str = ""
+    author: str = ""  # who wrote the message
 
     @property
     def place(self) -> Place:
@@ -242,6 +243,7 @@ def shortcut(body: Json, *, bot_user_id: str) -> Shortcut:
         channel=(body.get("channel") or {}).get("id"),
         thread_ts=message.get("thread_ts") or message.get("ts"),
         text=typed.plain(message.get("text") or "", bot_user_id=bot_user_id),
+        author=message.get("user") or "",
     )
 
 

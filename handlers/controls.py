@@ -12,6 +12,7 @@ from bot.core.run import Hold, Run, RunStatus
 from bot.errors import Refused
 from handlers import cord, errors, modals, scenes, sight, whisper
 from handlers.context import Command, Message, Place, Press, Submission
+from handlers.deciding import as_person, deciding
 from handlers.desk import Desk
 from handlers.views import ids, reasons, refusals, slash
 
@@ -26,22 +27,22 @@ FITS: Mapping[str, frozenset[RunStatus]] = {
 OVERTAKEN = frozenset({"already_done", "already_paused", "already_stopping", "held_otherwise", "moved_on", "not_started"})
 
 
-async def pause(desk: Desk, run_id: str, *, actor: str, team: str) -> None:
+async def pause(desk: Desk, run_id: str, *, actor: str, team: str) -> Run:
     """No further step starts."""
-    await controls.pause(desk.deps, run_id, who=await desk.slack.directory.at_the_cord(actor, team))
+    return await controls.pause(desk.deps, run_id, who=await desk.slack.directory.at_the_cord(actor, team))
 
 
-async def stop(desk: Desk, run_id: str, *, actor: str, team: str) -> None:
+async def stop(desk: Desk, run_id: str, *, actor: str, team: str) -> Run:
     """The run ends; what runs is cancelled and accounted for."""
-    await controls.stop(desk.deps, run_id, who=await desk.slack.directory.at_the_cord(actor, team))
+    return await controls.stop(desk.deps, run_id, who=await desk.slack.directory.at_the_cord(actor, team))
 
 
-async def resume(desk: Desk, run_id: str, *, actor: str, team: str) -> None:
+async def resume(desk: Desk, run_id: str, *, actor: str, team: str) -> Run:
     """The run goes on."""
-    await controls.resume(desk.deps, run_id, who=await desk.slack.directory.member(actor, team))
+    return await as_person(desk, actor, team, lambda who: controls.resume(desk.deps, run_id, who=who))
 
 
-BY_WORD: Mapping[str, Callable[..., Awaitable[None]]] = {"pause": pause, "resume": resume, "stop": stop}
+BY_WORD: Mapping[str, Callable[..., Awaitable[Run]]] = {"pause": pause, "resume": resume, "stop": stop}
 
 
 # buttons
@@ -64,26 +65,26 @@ async def on_resume(desk: Desk, press: Press) -> None:
 
 async def on_continue(desk: Desk, press: Press) -> None:
     """Continue past the hold at which the run stands."""
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.proceed(desk.deps, press.target.run, press.target.step, who=who)
+    target = press.target
+    await deciding(desk, press, lambda who: controls.proceed(desk.deps, target.run, target.step, who=who))
 
 
 async def on_retry(desk: Desk, press: Press) -> None:
     """Try the failed step again."""
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.retry(desk.deps, press.target.run, _step(press), who=who, tries=_tries(press.target))
+    target, step, tries = press.target, _step(press), _tries(press.target)
+    await deciding(desk, press, lambda who: controls.retry(desk.deps, target.run, step, who=who, tries=tries))
 
 
 async def on_skip(desk: Desk, press: Press) -> None:
     """Leave the failed step out."""
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.skip(desk.deps, press.target.run, _step(press), who=who, tries=_tries(press.target))
+    target, step, tries = press.target, _step(press), _tries(press.target)
+    await deciding(desk, press, lambda who: controls.skip(desk.deps, target.run, step, who=who, tries=tries))
 
 
 async def on_not_happened(desk: Desk, press: Press) -> None:
     """The step in doubt did not take effect."""
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await controls.not_happened(desk.deps, press.target.run, _step(press), who=who, tries=_tries(press.target))
+    target, step, tries = press.target, _step(press), _tries(press.target)
+    await deciding(desk, press, lambda who: controls.not_happened(desk.deps, target.run, step, who=who, tries=tries))
 
 
 async def on_happened(desk: Desk, press: Press) -> None:
@@ -91,8 +92,7 @@ async def on_happened(desk: Desk, press: Press) -> None:
     target = press.target
 
     async def form() -> modals.View:
-        who = await desk.slack.directory.member(press.actor, press.team)
-        await controls.may_settle(desk.deps, target.run, _step(press), who=who)
+        await deciding(desk, press, lambda who: controls.may_settle(desk.deps, target.run, _step(press), who=who))
         return reasons.happened_form(await scenes.of_run(desk, target.run), target)
 
     await modals.open_filled(desk, press, form)
@@ -100,9 +100,8 @@ async def on_happened(desk: Desk, press: Press) -> None:
 
 async def on_happened_sent(desk: Desk, sent: Submission) -> None:
     """What was seen stands in for the step's result."""
-    who = await desk.slack.directory.member(sent.actor, sent.team)
-    target, note = sent.target, sent.values.get("words", "")
-    await controls.happened(desk.deps, target.run, target.step or "", who=who, note=note, tries=_tries(target))
+    target, note, tries = sent.target, sent.values.get("words", ""), _tries(sent.target)
+    await deciding(desk, sent, lambda who: controls.happened(desk.deps, target.run, target.step or "", who=who, note=note, tries=tries))
 
 
 def _tries(target: ids.Target) -> int | None:

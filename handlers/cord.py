@@ -2,14 +2,14 @@
 
 from bot import runs
 from bot.core.run import Run
-from handlers import freezing, scenes, sight, whisper
+from handlers import audit, freezing, reloading, scenes, sight, stats, whisper
 from handlers.context import Command, Place
 from handlers.desk import Desk
 from handlers.views import slash
 from handlers.views.scene import Scene
 
 SHOWN = 15
-WORDS = ("runs", "freeze", "thaw", "help")
+WORDS = ("runs", "stats", "audit", "freeze", "thaw", "reload", "help")
 
 
 async def on_cord(desk: Desk, typed: Command) -> None:
@@ -17,10 +17,16 @@ async def on_cord(desk: Desk, typed: Command) -> None:
     word = typed.words[0].casefold() if typed.words else "help"
     if word == "runs":
         await show_runs(desk, typed.place)
+    elif word == "stats":
+        await stats.on_stats_typed(desk, typed)
+    elif word == "audit":
+        await audit.on_audit_typed(desk, typed)
     elif word == "freeze":
         await freezing.on_freeze_typed(desk, typed)
     elif word == "thaw":
         await freezing.on_thaw_typed(desk, typed)
+    elif word == "reload":
+        await reloading.on_reload_typed(desk, typed)
     elif word == "help":
         await _help(desk, typed.place)
     else:

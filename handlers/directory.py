@@ -10,7 +10,7 @@ display names mean nobody, since everyone chooses their own.
 import asyncio
 import re
 import time
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Collection, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -18,9 +18,13 @@ import structlog
 from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.core.policy import Member, Policy
+from bot.core.facts import Reach
+from bot.core.policy import Member
+from bot.rules import Rules
+from handlers.trouble import FAILURES
 
 AT_THE_CLICK_S = 5.0  # how old may be what decides on a yes
+NOT_OLD_S = -1.0  # nothing that is kept is new enough
 FOR_CARDS_S = 60.0  # names, channels, the list of everybody
 FOR_THE_BRAKE_S = 600.0
 BRAKE_WAITS_S = 1.0
@@ -28,6 +32,9 @@ USER_ID = re.compile(r"[UW][A-Z0-9]{2,}")
 GROUP_ID = re.compile(r"S[A-Z0-9]{2,}")
 CHANNEL_ID = re.compile(r"[CGD][A-Z0-9]{2,}")
 MOST_KEPT = 5_000
+EXTERNAL = ("is_ext_shared", "is_pending_ext_shared", "is_shared")
+REACH_S = 2.0
+MOST_REACHED = 10  # channels of one plan
 
 Json = dict[str, Any]
 
@@ -43,18 +50,20 @@ class Channel:
     is_member: bool = False
     is_private: bool = False
     people: int | None = None
+    is_external: bool = False  # shared with another workspace, or about to be
 
 
 class Directory:
     """Questions about people, groups and channels. A failing call raises `SlackApiError`, so that doubt never lets anybody in."""
 
-    def __init__(self, client: AsyncWebClient, policy: Policy, *, team_id: str, clock: Callable[[], float] = time.monotonic) -> None:
+    def __init__(self, client: AsyncWebClient, rules: Rules, *, team_id: str, clock: Callable[[], float] = time.monotonic) -> None:
         self._client = client
-        self._policy = policy
+        self._rules = rules
         self._team_id = team_id
         self._clock = clock
         self._kept: dict[str, tuple[float, Any]] = {}
         self._locks: dict[str, asyncio.Lock] = {}
+        self._anew: dict[str, float] = {}  # whom a refusal had looked up once more, and when
         self._forgot = clock() - AT_THE_CLICK_S
 
     def forget(self) -> None:
@@ -78,6 +87,18 @@ class Directory:
             is_admin=not stranger and bool(person.get("is_admin") or person.get("is_owner")),
         )
 
+    async def afresh(self, user_id: str, team_id: str = "") -> Member | None:
+        """The person as Slack knows them at this moment; None if this person was looked up so within the last seconds.
+
+        For one who is about to be told no by what was known: who presses in vain again and again must not use up Slack's limits.
+        """
+        if self._clock() - self._anew.get(user_id, -AT_THE_CLICK_S) < AT_THE_CLICK_S:
+            return None
+        if len(self._anew) > MOST_KEPT:
+            self._anew.clear()
+        self._anew[user_id] = self._clock()
+        return await self.member(user_id, team_id, within_s=NOT_OLD_S)
+
     async def at_the_cord(self, user_id: str, team_id: str = "") -> Member:
         """The person who brakes: as known, or as Slack says within a second, else by the click's own workspace. A brake must not wait."""
         try:
@@ -97,9 +118,29 @@ class Directory:
 
     async def approver_words(self) -> tuple[str, str]:
         """Who may approve, as mrkdwn that may ping, and in plain words that do not."""
-        said = [await self._words(entry) for entry in self._policy.approvers]
+        said = [await self._words(entry) for entry in self._rules.policy.approvers]
         if not said:
             return "nobody: the policy names no approvers", "nobody: the policy names no approvers"
+        return " or ".join(pinging for pinging, _ in said), " or ".join(plain for _, plain in said)
+
+    async def people_of(self, entries: Collection[str]) -> frozenset[str]:
+        """Ids of everybody whom these entries of the policy mean, as known lately. Guests and bots among them may still be told no."""
+        found: set[str] = set()
+        for entry in entries:
+            group = None if USER_ID.fullmatch(entry) else await self._group_id(entry, FOR_CARDS_S)
+            if USER_ID.fullmatch(entry):
+                found.add(entry)
+            elif group is not None:
+                found |= await self._known(f"group {group}", FOR_CARDS_S, lambda: self._group_users(group))  # noqa: B023 - awaited here
+            elif entry.startswith("#") or CHANNEL_ID.fullmatch(entry):
+                found |= await self._in_channel(entry, FOR_CARDS_S)
+            elif user_id := await self._only_one(entry, FOR_CARDS_S):
+                found.add(user_id)
+        return frozenset(found)
+
+    async def escalation_words(self) -> tuple[str, str]:
+        """The second list, who may approve too once they were asked; empty where there is none."""
+        said = [await self._words(entry) for entry in self._rules.policy.escalation]
         return " or ".join(pinging for pinging, _ in said), " or ".join(plain for _, plain in said)
 
     async def channel(self, channel_id: str) -> Channel | None:
@@ -113,7 +154,30 @@ class Directory:
             is_member=bool(raw.get("is_member") or raw.get("is_im")),
             is_private=bool(raw.get("is_private") or raw.get("is_im")),
             people=raw.get("num_members"),
+            is_external=any(raw.get(sign) for sign in EXTERNAL),
         )
+
+    async def reach(self, places: Collection[str]) -> Mapping[str, Reach]:
+        """Whom words reach in these channels (ids, or `#name`). Asked for a bounded time; what Slack does not tell is left out."""
+        found: dict[str, Reach] = {}
+        try:
+            async with asyncio.timeout(REACH_S):
+                for place in list(dict.fromkeys(places))[:MOST_REACHED]:
+                    found |= await self._reach(place)
+        except TimeoutError:
+            log.warning("reach_unknown", places=sorted(set(places) - set(found)))
+        return found
+
+    async def _reach(self, place: str) -> dict[str, Reach]:
+        try:
+            channel_id = await self.channel_id(place)
+            channel = await self.channel(channel_id) if channel_id else None
+        except FAILURES as silence:
+            log.warning("reach_unknown", places=[place], error=repr(silence))
+            return {}
+        if channel is None:
+            return {}
+        return {place: Reach(people=channel.people, external=channel.is_external, private=channel.is_private, name=channel.name)}
 
     async def channel_id(self, place: str) -> str | None:
         """The id of `#name` (an id is its own); None if there is no such channel, or the bot cannot see it."""
@@ -155,7 +219,7 @@ class Directory:
             raise
 
     async def _listed(self, user_id: str, person: Json, within_s: float) -> frozenset[str]:
-        return frozenset([entry for entry in self._policy.names if await self._means(entry, user_id, person, within_s)])
+        return frozenset([entry for entry in self._rules.policy.names if await self._means(entry, user_id, person, within_s)])
 
     async def _means(self, entry: str, user_id: str, person: Json, within_s: float) -> bool:
         if entry == user_id:
@@ -163,7 +227,22 @@ class Directory:
         group = await self._group_id(entry, within_s)
         if group is not None:
             return user_id in await self._known(f"group {group}", within_s, lambda: self._group_users(group))
+        if entry.startswith("#") or CHANNEL_ID.fullmatch(entry):
+            return user_id in await self._in_channel(entry, within_s)
         return entry == person.get("name") and await self._only_one(entry, within_s) == user_id
+
+    async def _in_channel(self, entry: str, within_s: float) -> frozenset[str]:
+        """Who is in that channel; nobody, if the bot cannot see it."""
+        channel = await self.channel_id(entry)
+
+        async def ask() -> frozenset[str]:
+            found: set[str] = set()
+            async for page in await self._client.conversations_members(channel=channel or "", limit=500):
+                found |= set(page["members"])
+            return frozenset(found)
+
+        known: frozenset[str] = await self._known(f"members {channel}", within_s, ask) if channel else frozenset()
+        return known
 
     async def _group_id(self, entry: str, within_s: float) -> str | None:
         if GROUP_ID.fullmatch(entry):
@@ -202,6 +281,8 @@ class Directory:
         if group is not None:
             handle = next((f"@{handle}" for handle, known in (await self._groups(FOR_CARDS_S)).items() if known == group), entry)
             return f"anyone in <!subteam^{group}>", f"anyone in {handle}"
+        if entry.startswith("#") and (channel := await self.channel_id(entry)):
+            return f"anyone in <#{channel}>", f"anyone in {entry}"
         user_id = None if entry.startswith("@") else await self._only_one(entry, FOR_CARDS_S)
         return (f"<@{user_id}>", entry) if user_id else (f"{entry} (unknown here)", f"{entry} (unknown here)")
 

@@ -5,9 +5,11 @@ from functools import partial
 
 from bot import runs
 from bot.commands import editing as commands
+from bot.core.policy import Member
 from bot.errors import Refused
 from handlers import edit_stage, errors, masking, modals, scenes
 from handlers.context import Submission
+from handlers.deciding import deciding
 from handlers.desk import Desk
 from handlers.edit_stage import Stage
 from handlers.edits import Edit
@@ -19,8 +21,11 @@ from handlers.views.scene import Block, Scene
 
 async def save(desk: Desk, sent: Submission, edit: Edit) -> None:
     """Make a revision of it, and forget it. Raises what the command raises; then it is kept."""
-    who = await modals.in_time(desk.slack.directory.member(sent.actor, sent.team))
-    await commands.save(desk.deps, edit.run, base=edit.base, plan=edit.plan, who=who)
+
+    async def keep(who: Member) -> None:
+        await commands.save(desk.deps, edit.run, base=edit.base, plan=edit.plan, who=who, received_at=sent.received_at)
+
+    await deciding(desk, sent, keep, in_time=True)
     desk.edits.pop(sent.root_view_id, None)
 
 

@@ -60,7 +60,7 @@ async def stage(desk: Desk, edit: Edit, *, adding: bool = False) -> Stage:
         raise Refused("unknown_revision", run=edit.run, revision=edit.base)
     plan = edits.put(edit.plan, edit.adding) if adding and edit.adding else edit.plan
     plan = edits.shown(snapshot, plan)
-    checked = commands.check(desk.deps, snapshot, plan)
+    checked = await commands.check(desk.deps, snapshot, plan)
     statuses = {state.id: state.status for state in snapshot.steps}
     grades = {str(step): grade for step, grade in checked.grades.items()}
     masked = await masking.masked(snapshot.model_copy(update={"plan": plan, "grades": grades}))

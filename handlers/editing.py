@@ -13,6 +13,7 @@ from bot.core.plan import dependents
 from bot.errors import Refused
 from handlers import edit_saving, edit_stage, edits, modals, step_forms
 from handlers.context import Press, Submission
+from handlers.deciding import deciding
 from handlers.desk import Desk
 from handlers.edit_stage import Lost, Stage
 from handlers.edits import Edit
@@ -37,8 +38,7 @@ async def on_edit(desk: Desk, press: Press) -> None:
 async def _begun(desk: Desk, press: Press, root: str) -> View:
     """The list of the newest revision, for one who may edit it."""
     target = press.target
-    who = await desk.slack.directory.member(press.actor, press.team)
-    run = await commands.may_edit(desk.deps, target.run, who=who)
+    run = await deciding(desk, press, lambda who: commands.may_edit(desk.deps, target.run, who=who))
     current = run.proposed or run.revision
     if target.revision not in (None, current, run.revision):
         raise Refused("stale", run=run.id, revision=target.revision, current=current, did=DID)

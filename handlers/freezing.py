@@ -1,9 +1,9 @@
 """Freeze and thaw: the cord of the whole bot, by command or from Home, for admins."""
 
 from bot.commands import freezing
-from bot.core.policy import Member
 from handlers import home, modals, whisper
 from handlers.context import Command, Press, Submission
+from handlers.deciding import deciding
 from handlers.desk import Desk
 from handlers.views import reasons, slash
 
@@ -14,14 +14,14 @@ async def on_freeze_typed(desk: Desk, typed: Command) -> None:
     if not why:
         await whisper.tell(desk.slack, typed.place, slash.freeze_why(commands=desk.slack.commands))
         return
-    held = await freezing.freeze(desk.deps, who=await _admin(desk, typed.actor, typed.team), why=why)
+    held = await deciding(desk, typed, lambda who: freezing.freeze(desk.deps, who=who, why=why))
     card = slash.frozen(held.freeze, held=held.runs, running=held.running, commands=desk.slack.commands)
     await whisper.tell(desk.slack, typed.place, card)
 
 
 async def on_thaw_typed(desk: Desk, typed: Command) -> None:
     """`/cord thaw` lets everything go on that stood only for the freeze."""
-    held = await freezing.thaw(desk.deps, who=await _admin(desk, typed.actor, typed.team))
+    held = await deciding(desk, typed, lambda who: freezing.thaw(desk.deps, who=who))
     await whisper.tell(desk.slack, typed.place, slash.thawed(held.freeze, held=held.runs))
 
 
@@ -29,7 +29,7 @@ async def on_freeze(desk: Desk, press: Press) -> None:
     """Freeze on Home asks why, in a modal."""
 
     async def form() -> modals.View:
-        await freezing.may_freeze(desk.deps, who=await _admin(desk, press.actor, press.team))
+        await deciding(desk, press, lambda who: freezing.may_freeze(desk.deps, who=who))
         return reasons.freeze_form()
 
     await modals.open_filled(desk, press, form)
@@ -37,17 +37,11 @@ async def on_freeze(desk: Desk, press: Press) -> None:
 
 async def on_freeze_sent(desk: Desk, sent: Submission) -> None:
     """The reason was given."""
-    who = await _admin(desk, sent.actor, sent.team)
-    await freezing.freeze(desk.deps, who=who, why=sent.values.get("words", ""))
+    await deciding(desk, sent, lambda who: freezing.freeze(desk.deps, who=who, why=sent.values.get("words", "")))
     await home.publish(desk, sent.actor, sent.team)
 
 
 async def on_thaw(desk: Desk, press: Press) -> None:
     """Thaw on Home."""
-    await freezing.thaw(desk.deps, who=await _admin(desk, press.actor, press.team))
+    await deciding(desk, press, lambda who: freezing.thaw(desk.deps, who=who))
     await home.publish(desk, press.actor, press.team)
-
-
-async def _admin(desk: Desk, actor: str, team: str) -> Member:
-    """As known now: who stopped being an admin a moment ago holds nothing any more."""
-    return await desk.slack.directory.member(actor, team)

@@ -1,10 +1,9 @@
 """App Home: what waits for this person, what runs, what they asked for. Made anew each time that somebody looks."""
 
-from bot import runs
-from bot.core import policy
+from bot import guard, runs
 from bot.core.policy import Member
 from bot.core.run import Hold, Redirect, Run, RunStatus
-from handlers import context, controls, scenes, sight, whisper
+from handlers import context, controls, scenes, sight, stats, whisper
 from handlers.context import Press
 from handlers.desk import Desk
 from handlers.views import home, notes
@@ -41,10 +40,11 @@ async def publish(desk: Desk, actor: str, team: str) -> None:
         waiting=await _scenes(desk, waiting),
         running=await _scenes(desk, running),
         mine=await _scenes(desk, mine),
-        may_pause=policy.may_brake(desk.deps.policy, who) is None,
+        may_pause=guard.would(desk.deps, "brake", who),
         freeze=await runs.frozen(desk.deps),
         held=sum(run.reason is Hold.FREEZE for run in live),
-        may_freeze=policy.may_freeze(desk.deps.policy, who) is None,
+        may_freeze=guard.would(desk.deps, "freeze", who),
+        figures=await stats.line(desk),
     )
     view = home.home_view(overview, commands=desk.slack.commands)
     await desk.slack.client.views_publish(user_id=actor, view=view)
@@ -57,6 +57,6 @@ async def _scenes(desk: Desk, found: list[Run]) -> list[Scene]:
 def _waits_for(desk: Desk, run: Run, who: Member) -> bool:
     """Does this run wait for a decision that this person may take?"""
     if (run.status is RunStatus.IN_REVIEW or run.redirect is Redirect.REVIEW) and run.risk is not None:
-        return policy.may_approve(desk.deps.policy, who, requester=run.requester, level=run.risk) is None
+        return guard.would(desk.deps, "approve", who, run=run, level=run.risk)
     waits = run.status is RunStatus.PAUSED or (run.status is RunStatus.PLANNING and run.reason is not None)
-    return waits and policy.may_decide(desk.deps.policy, who, requester=run.requester) is None
+    return waits and guard.would(desk.deps, "decide", who, run=run)

@@ -17,6 +17,7 @@ from slack_bolt.app.async_app import AsyncApp
 from slack_bolt.request.async_request import AsyncBoltRequest
 from slack_sdk.signature import Clock, SignatureVerifier
 
+from bot import metrics
 from bot.errors import ConfigurationError
 
 log = structlog.get_logger()
@@ -89,6 +90,22 @@ def listen(app: AsyncApp, gate: Gate) -> web.RouteDef:
         return await to_aiohttp_response(await app.async_dispatch(asked))
 
     return web.post(PATH, hear)
+
+
+def watch(meter: metrics.Meter) -> list[web.RouteDef]:
+    """The routes for a machine that watches. They tell of numbers only, and change nothing."""
+
+    async def figures(request: web.Request) -> web.Response:  # noqa: ARG001 — everybody gets the same
+        return web.Response(body=await meter.text(), headers={"Content-Type": metrics.CONTENT_TYPE})
+
+    async def healthz(request: web.Request) -> web.Response:  # noqa: ARG001
+        try:
+            return web.json_response(await metrics.health(meter.deps))
+        except Exception:
+            log.exception("not_healthy")
+            return web.json_response({"ok": False}, status=503)
+
+    return [web.get("/metrics", figures), web.get("/healthz", healthz)]
 
 
 def place(address: str, *, name: str) -> tuple[str, int]:

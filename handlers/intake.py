@@ -80,6 +80,7 @@ async def on_ask_again(desk: Desk, press: Press) -> None:
         thread_ts=run.thread_ts,
         source_ts=None,
         event_key=f"{run.team}:again:{run.id}",
+        source_author=run.source_author or run.requester,
         follows=run.id,
     )
     if again is None:
@@ -88,7 +89,7 @@ async def on_ask_again(desk: Desk, press: Press) -> None:
 
 async def on_form_sent(desk: Desk, sent: Submission) -> None:
     """The form *New plan*, from a shortcut, Home or a message; its id keeps a form that is sent twice from asking twice."""
-    channel_id, _, thread_ts = (sent.values.get("channel") or sent.metadata).partition(":")
+    channel_id, thread_ts, author = ((sent.values.get("channel") or sent.metadata).split(":") + ["", ""])[:3]
     if channel_id.startswith(("U", "W")):
         raise Refused("no_access")
     channel = await desk.slack.directory.channel(channel_id)
@@ -104,4 +105,5 @@ async def on_form_sent(desk: Desk, sent: Submission) -> None:
         thread_ts=thread_ts or None,
         source_ts=None,
         event_key=f"{sent.team}:{sent.view_id}",
+        source_author=author or None,
     )

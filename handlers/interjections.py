@@ -13,6 +13,7 @@ from bot.errors import Refused
 from handlers import controls, notices
 from handlers import intake as asking
 from handlers.context import Change, Message, Press
+from handlers.deciding import deciding
 from handlers.desk import Desk
 
 
@@ -36,21 +37,21 @@ async def on_reply(desk: Desk, said: Message, run: Run) -> None:
         return
     word = control_wish(said.text)
     if word is not None and word in controls.BY_WORD:
-        await controls.BY_WORD[word](desk, run.id, actor=said.actor, team=said.team)
-        await notices.say(desk, said, run.id, word)
+        left = await controls.BY_WORD[word](desk, run.id, actor=said.actor, team=said.team)
+        await notices.say(desk, said, run.id, word, left=left)
         return
-    who = await desk.slack.directory.member(said.actor, said.team)
-    outcome = await interjections.reply(desk.deps, run.id, text=said.text, who=who, ts=said.ts)
+    outcome = await deciding(desk, said, lambda who: interjections.reply(desk.deps, run.id, text=said.text, who=who, ts=said.ts))
+    withdrawn = None
     if outcome.kind == "withdraw":
-        await redirecting.withdraw(desk.deps, run.id, who=who)
+        withdrawn = await deciding(desk, said, lambda who: redirecting.withdraw(desk.deps, run.id, who=who))
     if outcome.kind in notices.SAID_HERE:
-        await notices.say(desk, said, run.id, outcome.kind)
+        await notices.say(desk, said, run.id, outcome.kind, left=withdrawn)
 
 
 async def on_never_mind(desk: Desk, press: Press) -> None:
     """Never mind: the old rest goes on."""
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await redirecting.withdraw(desk.deps, press.target.run, who=who, revision=press.target.revision)
+    target, at = press.target, press.received_at
+    await deciding(desk, press, lambda who: redirecting.withdraw(desk.deps, target.run, who=who, revision=target.revision, received_at=at))
 
 
 async def on_choice(desk: Desk, press: Press) -> None:
@@ -59,8 +60,8 @@ async def on_choice(desk: Desk, press: Press) -> None:
     asked = [attempt.question for attempt in (await runs.snapshot(desk.deps, target.run)).attempts if attempt.question]
     if target.question != len(asked) or not 0 < (target.choice or 0) <= len(asked[-1].choices):
         raise Refused("moved_on", run=target.run)
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await interjections.answer_question(desk.deps, target.run, text=asked[-1].choices[(target.choice or 0) - 1], who=who)
+    chosen, at = asked[-1].choices[(target.choice or 0) - 1], press.received_at
+    await deciding(desk, press, lambda who: interjections.answer_question(desk.deps, target.run, text=chosen, who=who, received_at=at))
 
 
 async def on_change(desk: Desk, changed: Change) -> None:

@@ -50,6 +50,7 @@ def _written(snapshot: Snapshot) -> list[Any]:
         [answer.text, list(answer.unsupported)] if answer else [],
         [post.data for post in snapshot.posts],
         [entry.data for entry in snapshot.entries],
+        [wait.key for wait in snapshot.lock_waits],
     ]
 
 
@@ -106,6 +107,7 @@ def _covered(snapshot: Snapshot) -> Snapshot:
         "answer": _with(answer, "text", "unsupported") if answer else None,
         "posts": tuple(_with(post, "data") for post in snapshot.posts),
         "entries": tuple(_with(entry, "data") for entry in snapshot.entries),
+        "lock_waits": tuple(_with(wait, "key") for wait in snapshot.lock_waits),
     }
     return snapshot.model_copy(update=found)
 

@@ -7,6 +7,7 @@ the message with it: an approved run tells its channel instead (C015).
 """
 
 from collections.abc import AsyncIterator, Callable
+from datetime import datetime
 from typing import Any
 
 import structlog
@@ -19,8 +20,8 @@ from handlers import scenes, whisper
 from handlers.context import Place
 from handlers.desk import Desk
 from handlers.trouble import FAILURES, NO_THREAD, NOT_HERE, TOO_MUCH, Trouble, trouble
-from handlers.views import audit_post
-from handlers.views.scene import message
+from handlers.views import audit_post, witness
+from handlers.views.scene import Card, message
 
 log = structlog.get_logger()
 
@@ -71,7 +72,7 @@ async def deliver(desk: Desk, post: Post, *, shown: Callable[[Post, Json], None]
         return await _put_off(desk, post, trouble(failure))
     except Exception as fault:
         log.exception("post_broken", run=post.run, card=post.card)
-        await outbox.later(desk.deps, post.id, seconds=_backoff(post), error=f"fault: {fault!r}")
+        await outbox.later(desk.deps, post.id, seconds=_backoff(post), error=f"{outbox.OWN_FAULT}{fault!r}")
     return None
 
 
@@ -92,15 +93,24 @@ async def _tell_of_all(desk: Desk, post: Post) -> float | None:
     channel = await desk.slack.directory.channel_id(post.channel)
     if channel is None:
         return await _put_off(desk, post, Trouble("channel_not_found"))
-    entry = await runs.entry(desk.deps, post.run, post.data["seq"])
-    card = audit_post.whole_bot(entry, team_url=desk.slack.team_url, name=await desk.slack.directory.name(entry.actor))
-    told = message(card, None, kind="audit", version=0, key=post.key)
+    card, at = await _of_all(desk, post)
+    told = message(card, None, kind="audit", version=0, key=post.key, more=witness.payload(post.data))
     if not await outbox.claim(desk.deps, post):
         return None
-    standing = await _standing(desk, post, channel, since=entry.at.timestamp()) if post.state == "sending" else None
+    standing = await _standing(desk, post, channel, since=at.timestamp()) if post.state == "sending" else None
     ts = standing or (await desk.slack.once.chat_postMessage(channel=channel, **told))["ts"]
     await outbox.posted(desk.deps, post, channel=channel, ts=ts, shown=0)
     return None
+
+
+async def _of_all(desk: Desk, post: Post) -> tuple[Card, datetime]:
+    """What is to be told, and when it happened: an entry about the whole bot, or the state of the record itself."""
+    card = witness.told(post.data)
+    if card is not None:
+        return card, datetime.fromisoformat(post.data["at"])
+    entry = await runs.entry(desk.deps, post.run, post.data["seq"])
+    name = await desk.slack.directory.name(entry.actor)
+    return audit_post.whole_bot(entry, team_url=desk.slack.team_url, name=name, head=witness.head_in(post.data)), entry.at
 
 
 async def _standing(desk: Desk, post: Post, channel: str, *, since: float) -> str | None:
@@ -193,7 +203,8 @@ async def _put_off(desk: Desk, post: Post, what: Trouble) -> float | None:
     wait = _backoff(post)
     hint = f"invite the bot to {post.channel} with /invite" if what.code in NOT_HERE else ""
     log.error("post_refused", run=post.run, card=post.card, channel=post.channel, error=what.code, next=hint)
-    await outbox.later(desk.deps, post.id, seconds=wait, error=f"{what.code}: {hint}" if hint else what.code, unsent=True)
+    error = f"{what.code}: {hint}" if hint else f"{outbox.OWN_FAULT}{what.code}"
+    await outbox.later(desk.deps, post.id, seconds=wait, error=error, unsent=True)
     return wait if what.code in NOT_HERE else None
 
 

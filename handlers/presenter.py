@@ -115,8 +115,11 @@ class Presenter:
         """One task for each channel that has something to be posted and is not at rest."""
         channels: dict[str, list[Post]] = {}
         carded = {post.run for post in waiting if post.card == "run" and not post.tries}
+        held: set[str] = set()
         for post in waiting:
-            if post.card != "audit" or post.run not in carded:  # an audit post links to the run's card: that one first
+            if post.card == "audit" and (post.run in carded or post.channel in held):
+                held.add(post.channel)  # an audit post links to the run's card: that one first, and the record in its order
+            else:
                 channels.setdefault(post.channel, []).append(post)
         now, rest_s = self._clock(), SWEEP_S
         for channel, posts in channels.items():

@@ -33,6 +33,7 @@ from handlers import (
     review,
     shortcuts,
     step_forms,
+    step_up,
     wishes,
 )
 from handlers.context import Command, Press, Shortcut, Submission
@@ -87,8 +88,6 @@ NUMBERED: Mapping[str, Callable[[Desk, Press], Work]] = {
     ids.HOME_OPEN: home.on_open,
 }
 SUBMISSIONS: Mapping[str, Callable[[Desk, Submission], Work]] = {
-    ids.VIEW_PAGES: review.on_pages_sent,
-    ids.VIEW_CONFIRM_PAGES: confirming.on_pages_sent,
     ids.VIEW_CANCEL: review.on_cancel_sent,
     ids.VIEW_REFUSE: confirming.on_refuse_sent,
     ids.VIEW_HAPPENED: controls.on_happened_sent,
@@ -99,6 +98,10 @@ SUBMISSIONS: Mapping[str, Callable[[Desk, Submission], Work]] = {
 }
 # Forms whose ack says what is wrong with them, or what comes next: short work, and Slack's own questions have an end.
 ANSWERS: Mapping[str, Callable[[Desk, Submission], Coroutine[Any, Any, Answer]]] = {
+    ids.VIEW_PAGES: review.on_pages_sent,
+    ids.VIEW_STEP_UP: step_up.on_approve_typed,
+    ids.VIEW_CONFIRM_PAGES: confirming.on_pages_sent,
+    ids.VIEW_CONFIRM_STEP_UP: step_up.on_confirm_typed,
     ids.VIEW_EDIT: editing.on_saved,
     ids.VIEW_STEP: step_forms.on_applied,
     ids.VIEW_ADD: step_forms.on_added,

@@ -1,9 +1,13 @@
 """Presses on a review: approve, cancel, open it in full, pause before a step."""
 
+from functools import partial
+
 from bot.commands import controls, reading, review
+from bot.core.policy import Member
 from bot.errors import Refused
-from handlers import modals, scenes
+from handlers import modals, scenes, step_up
 from handlers.context import Press, Submission
+from handlers.deciding import deciding
 from handlers.desk import Desk
 from handlers.views import pages, reasons
 
@@ -11,11 +15,17 @@ WHYS = {value: label for label, value in reasons.WHYS}
 
 
 async def on_approve(desk: Desk, press: Press) -> None:
-    """One yes to the revision that the button names."""
-    target = press.target
+    """One yes to the revision that the button names; in writing, where the policy wants that."""
+    target, revision = press.target, press.target.revision or 0
     await scenes.must_be_its_card(desk, press)
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await review.approve(desk.deps, target.run, target.revision or 0, who=who, received_at=press.received_at)
+    if await review.is_written(desk.deps, target.run, revision):
+        await modals.open_filled(desk, press, partial(step_up.approve_form, desk, press))
+        return
+
+    async def approve(who: Member) -> None:
+        await review.approve(desk.deps, target.run, revision, who=who, received_at=press.received_at)
+
+    await deciding(desk, press, approve)
 
 
 async def on_cancel(desk: Desk, press: Press) -> None:
@@ -23,8 +33,7 @@ async def on_cancel(desk: Desk, press: Press) -> None:
     target = press.target
 
     async def form() -> modals.View:
-        who = await desk.slack.directory.member(press.actor, press.team)
-        await review.may_cancel(desk.deps, target.run, target.revision, who=who)
+        await deciding(desk, press, lambda who: review.may_cancel(desk.deps, target.run, target.revision, who=who))
         return reasons.cancel_form(await scenes.of_run(desk, target.run), target.revision or 0)
 
     await modals.open_filled(desk, press, form)
@@ -32,15 +41,14 @@ async def on_cancel(desk: Desk, press: Press) -> None:
 
 async def on_cancel_sent(desk: Desk, sent: Submission) -> None:
     """The reason was given, or not: both cancel."""
-    who = await desk.slack.directory.member(sent.actor, sent.team)
     reason = ": ".join(said for said in (WHYS.get(sent.values.get("why", "")), sent.values.get("words")) if said)
-    await review.cancel(desk.deps, sent.target.run, sent.target.revision, who=who, reason=reason)
+    target = sent.target
+    await deciding(desk, sent, lambda who: review.cancel(desk.deps, target.run, target.revision, who=who, reason=reason))
 
 
 async def on_cancel_planning(desk: Desk, press: Press) -> None:
     """Cancel while the planner works."""
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await review.cancel(desk.deps, press.target.run, None, who=who, reason="")
+    await deciding(desk, press, lambda who: review.cancel(desk.deps, press.target.run, None, who=who, reason=""))
 
 
 async def on_show_all(desk: Desk, press: Press) -> None:
@@ -62,13 +70,22 @@ async def page_view(desk: Desk, press: Press, page: int) -> modals.View:
     return pages.show_all(scene, page, may_approve=may, opened_all=seen, revision=revision)
 
 
-async def on_pages_sent(desk: Desk, sent: Submission) -> None:
-    """Approve, on the last page of the full review."""
+async def on_pages_sent(desk: Desk, sent: Submission) -> modals.Answer:
+    """Approve, on the last page of the full review. Where a yes is given in writing, that form takes the place of the page."""
+    if await review.is_written(desk.deps, sent.target.run, sent.target.revision or 0):
+        return modals.Answer.update(await step_up.approve_form(desk, sent))
+    return modals.Answer(then=partial(_approve_from_pages, desk, sent))
+
+
+async def _approve_from_pages(desk: Desk, sent: Submission) -> None:
     target, revision = sent.target, sent.target.revision or 0
-    who = await desk.slack.directory.member(sent.actor, sent.team)
     total = pages.page_count(await scenes.of_run(desk, target.run), revision)
-    seen = reading.has_opened_all(desk.deps, target.run, revision, total, who=who)
-    await review.approve(desk.deps, target.run, revision, who=who, received_at=sent.received_at, opened_all=seen)
+
+    async def approve(who: Member) -> None:
+        seen = reading.has_opened_all(desk.deps, target.run, revision, total, who=who)
+        await review.approve(desk.deps, target.run, revision, who=who, received_at=sent.received_at, opened_all=seen)
+
+    await deciding(desk, sent, approve)
 
 
 async def on_breakpoint(desk: Desk, press: Press) -> None:

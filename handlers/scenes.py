@@ -10,16 +10,31 @@ import structlog
 
 from bot import outbox, runs
 from bot.core import comparison
+from bot.core import policy as policies
+from bot.core.ids import NOBODY
 from bot.core.references import sources
 from bot.core.risk import Level
-from bot.core.run import Event, Redirect, RunStatus
+from bot.core.run import Event, Hold, Redirect, Run, RunStatus
 from bot.core.snapshot import Post, Snapshot
 from bot.errors import Refused
 from handlers import masking
 from handlers.context import Press
 from handlers.desk import Desk
 from handlers.trouble import FAILURES
-from handlers.views import answer, audit_post, confirm_card, held_redirect, notes, record, redirect_card, review_card, run_card
+from handlers.views import (
+    answer,
+    asking,
+    audit_post,
+    confirm_card,
+    held_redirect,
+    ids,
+    notes,
+    record,
+    redirect_card,
+    review_card,
+    run_card,
+    witness,
+)
 from handlers.views.scene import (
     OFFER_ASK,
     OFFER_ASK_AGAIN,
@@ -37,6 +52,7 @@ log = structlog.get_logger()
 
 Json = dict[str, Any]
 T = TypeVar("T")
+MOST_NAMED = 10  # approvers whose names are looked up for a card
 Variants = list[Json]  # one message in forms that get plainer: Slack may find the first too much
 
 OFFERS = frozenset(
@@ -53,14 +69,27 @@ async def staged(desk: Desk, snapshot: Snapshot) -> Scene:
     """The scene of a run as it is given: it must be masked."""
     directory, policy = desk.slack.directory, desk.deps.policy
     pinging, plain = await _or_else(directory.approver_words(), ("the approvers", "the approvers"))
+    second, second_plain = await _or_else(directory.escalation_words(), ("the second list", "the second list"))
+    escalated = asking.is_escalated(snapshot)
+    able = await _or_else(directory.people_of(policies.approver_words(policy, escalated)), None) if _waits(snapshot.run) else None
+    first, first_plain = pinging, plain
+    if second and escalated:
+        pinging, plain = f"{pinging} or {second}", f"{plain} or {second_plain}"
     return Scene(
         snapshot=snapshot,
         catalogue=desk.deps.tools.catalogue,
         now=desk.deps.now(),
         team_url=desk.slack.team_url,
-        names={person: await _or_else(directory.name(person), person) for person in _people(snapshot)},
+        names={person: await _or_else(directory.name(person), person) for person in {*_people(snapshot), *_few(able)}},
         approvers=pinging,
         approvers_plain=plain,
+        first_list=first,
+        first_list_plain=first_plain,
+        escalation=second,
+        silence_releases=_silence_releases(desk, snapshot),
+        quorums=policy.quorum,
+        may_not=policy.may_not,
+        able=able,
         quorum=policy.quorum.get(level, 1) if (level := _level(snapshot)) else 1,
         policy_name=policy.profile,
         commands=desk.slack.commands,
@@ -70,6 +99,24 @@ async def staged(desk: Desk, snapshot: Snapshot) -> Scene:
         redirects_limit=policy.limits.redirects,
         suggestions=await _suggestions(desk, snapshot),
     )
+
+
+def _waits(run: Run) -> bool:
+    """Does it wait for people's yes, so that it matters who could still give it?"""
+    return run.status is RunStatus.IN_REVIEW or run.redirect is Redirect.REVIEW or run.reason is Hold.CONFIRM
+
+
+def _few(able: frozenset[str] | None) -> frozenset[str]:
+    """Those who are worth a name: of many, nobody reads them."""
+    return able if able is not None and len(able) <= MOST_NAMED else frozenset()
+
+
+def _silence_releases(desk: Desk, snapshot: Snapshot) -> bool:
+    """Does this plan run if nobody answers? The card says so then."""
+    run = snapshot.run
+    if run.status is not RunStatus.IN_REVIEW or run.risk is not Level.LOW or snapshot.plan is None:
+        return False
+    return policies.evaluate(snapshot.plan, desk.deps.tools.catalogue, desk.deps.policy).silence_releases
 
 
 async def _suggestions(desk: Desk, snapshot: Snapshot) -> Mapping[str, str]:
@@ -84,7 +131,7 @@ def _level(snapshot: Snapshot) -> Level | None:
     proposal = snapshot.proposal
     if proposal is None:
         return snapshot.run.risk
-    planned = record.last(snapshot, Event.REDIRECT_PLANNED)
+    planned = record.last(snapshot, Event.REDIRECT_PLANNED, Event.REGRADED)
     return comparison.level_of(proposal, held_redirect.asked_of(planned, proposal))
 
 
@@ -100,7 +147,8 @@ def _people(snapshot: Snapshot) -> set[str]:
     actors = {entry.actor for entry in snapshot.entries} | {approval.actor for approval in snapshot.approvals}
     actors |= {revision.author for revision in snapshot.revisions} | {snapshot.run.requester}
     actors |= {snapshot.freeze.by} if snapshot.freeze else set()
-    return {actor for actor in actors if actor not in ("clock", "pullcord", "")}
+    actors |= {wait.requester for wait in snapshot.lock_waits}
+    return {actor for actor in actors if actor and actor not in NOBODY}
 
 
 def _links(desk: Desk, snapshot: Snapshot) -> dict[str, str]:
@@ -108,7 +156,11 @@ def _links(desk: Desk, snapshot: Snapshot) -> dict[str, str]:
     standing = [post for post in snapshot.posts if post.ts is not None]
     standing.sort(key=lambda post: (post.in_thread, post.id))
     root = snapshot.run.thread_ts
-    return {post.card: desk.slack.link(post.channel, post.ts or "", root if post.in_thread else None) for post in standing}
+    found = {post.card: desk.slack.link(post.channel, post.ts or "", root if post.in_thread else None) for post in standing}
+    holding = next((wait for wait in snapshot.lock_waits if wait.card_ts), None)
+    if holding is not None:
+        found["holder"] = desk.slack.link(holding.channel, holding.card_ts or "", holding.thread_ts)
+    return found
 
 
 async def _reach(desk: Desk, snapshot: Snapshot) -> dict[str, int]:
@@ -130,12 +182,24 @@ async def _people_in(desk: Desk, place: str) -> int | None:
 
 
 async def must_be_its_card(desk: Desk, press: Press) -> None:
-    """A decision counts only on a card of the run that it names. Raises `Refused("unknown_run")` for a value from elsewhere (C067)."""
-    if press.message_ts is None:
-        return
-    standing = [post for post in await outbox.of_run(desk.deps, press.target.run) if post.card in ("review", "redirect", "confirm")]
-    if not any(post.ts == press.message_ts or post.state == "sending" for post in standing):
+    """A decision counts only on a card that asks for it: of that run, that revision or those values, where it stands (C067).
+
+    Raises `Refused("unknown_run")` for a value from elsewhere.
+    """
+    asking_for_it = [post for post in await outbox.of_run(desk.deps, press.target.run) if _asks_for(post, press.target)]
+    if press.message_ts is None or not any(_is_there(post, press) for post in asking_for_it):
         raise Refused("unknown_run", run=press.target.run)
+
+
+def _asks_for(post: Post, target: ids.Target) -> bool:
+    if target.filling is not None:
+        return post.card == "confirm" and (post.data.get("step"), post.data.get("filling")) == (target.step, target.filling)
+    return post.card in ("review", "redirect") and post.data.get("revision") in (None, target.revision)
+
+
+def _is_there(post: Post, press: Press) -> bool:
+    """Where it was pressed; one that is on its way may stand already, and nobody knows where."""
+    return post.state == "sending" or (post.ts == press.message_ts and press.channel in (None, post.channel))
 
 
 def messages(scene: Scene, post: Post) -> list[Variants]:
@@ -158,7 +222,7 @@ def _cards(scene: Scene, post: Post) -> list[Card]:
         return [confirm_card.confirm_card(scene, data["step"], offers=OFFERS, **filled)]
     if post.card == "audit":
         entry = next(entry for entry in scene.snapshot.entries if entry.seq == data["seq"])
-        return [audit_post.audit_post(scene, entry)]
+        return [audit_post.audit_post(scene, entry, head=witness.head_in(post.data))]
     if post.card == "note":
         return [notes.note_card(scene, data, offers=OFFERS)]
     return [run_card.run_card(scene, offers=OFFERS)]
@@ -169,7 +233,8 @@ def _variants(scene: Scene, post: Post, card: Card, place: int) -> Variants:
     forms = [card]
     if post.card == "run":
         forms.append(run_card.run_card(scene, offers=OFFERS, plain=True))
-    made = [message(form, scene, kind=post.card, version=scene.run.version, key=key) for form in forms]
+    more = witness.payload(post.data) if post.card == "audit" else None
+    made = [message(form, scene, kind=post.card, version=scene.run.version, key=key, more=more) for form in forms]
     return [*made, {name: value for name, value in made[-1].items() if name != "blocks"}]
 
 

@@ -12,8 +12,8 @@ async def on_new_plan(desk: Desk, chosen: Shortcut) -> None:
 
 
 async def on_plan_from_message(desk: Desk, chosen: Shortcut) -> None:
-    """*Plan from this message*: its words to begin with; the card goes into its thread."""
-    metadata = f"{chosen.channel}:{chosen.thread_ts}"
+    """*Plan from this message*: its words to begin with; the card goes into its thread, and whose words they are stays known."""
+    metadata = f"{chosen.channel}:{chosen.thread_ts}:{chosen.author}"
     await modals.open_now(desk, chosen, new_plan_form.new_plan(chosen.text, metadata=metadata))
 
 

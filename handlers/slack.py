@@ -18,8 +18,8 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.http_retry.builtin_async_handlers import AsyncConnectionErrorRetryHandler, AsyncRateLimitErrorRetryHandler
 from slack_sdk.web.async_client import AsyncWebClient
 
-from bot.core.policy import Policy
 from bot.errors import ConfigurationError
+from bot.rules import Rules
 from bot.settings import Settings
 from handlers.directory import Directory
 
@@ -52,7 +52,7 @@ class Slack:
         return str(((message.get("metadata") or {}).get("event_payload") or {}).get("key") or "")
 
 
-async def open_slack(settings: Settings, policy: Policy) -> Slack:
+async def open_slack(settings: Settings, rules: Rules) -> Slack:
     """Ask Slack who we are. ConfigurationError if the token is missing or not good, or nobody answers."""
     client = _client(settings)
     try:
@@ -66,7 +66,7 @@ async def open_slack(settings: Settings, policy: Policy) -> Slack:
     return Slack(
         client=client,
         once=_client(settings, retries=False),
-        directory=Directory(client, policy, team_id=me["team_id"]),
+        directory=Directory(client, rules, team_id=me["team_id"]),
         team_id=me["team_id"],
         team_url=me["url"],
         bot_user_id=me["user_id"],
@@ -75,13 +75,13 @@ async def open_slack(settings: Settings, policy: Policy) -> Slack:
     )
 
 
-def unconnected(policy: Policy) -> Slack:
+def unconnected(rules: Rules) -> Slack:
     """A Slack that nobody asks anything: for the definitions of its tools, where only those are wanted."""
     client = AsyncWebClient()
     return Slack(
         client=client,
         once=client,
-        directory=Directory(client, policy, team_id=""),
+        directory=Directory(client, rules, team_id=""),
         team_id="",
         team_url="",
         bot_user_id="",

@@ -1,8 +1,8 @@
 """Slack as a place where steps work: say something in a channel, read a channel, read a thread.
 
-What is posted is escaped once, so that no text from a model, a page or a file pings anybody, broadcasts, or hides where a link leads
-(C012). Each message carries the step's key in its metadata: after a crash, or an answer that never came, it is looked for there, and not
-sent again.
+What is posted goes through `outgoing`, so that no text from a model, a page or a file pings anybody, broadcasts, hides where a link leads,
+or makes a live link to a host that nobody named (C012). Each message carries the step's key in its metadata: after a crash, or an answer
+that never came, it is looked for there, and not sent again.
 """
 
 import asyncio
@@ -21,7 +21,8 @@ from bot.tools.registry import TimedOut, ToolContext
 from handlers import typed
 from handlers.slack import Slack
 from handlers.trouble import FAILURES, NOT_HERE, Trouble, trouble
-from handlers.views.text import escape
+from handlers.views.links import hosts_in
+from handlers.views.text import outgoing
 
 CHANNEL = re.compile(r"#[^\s#@<>|]{1,80}|[CG][A-Z0-9]{2,}")
 EVENT_TYPE = "pullcord_step"
@@ -96,7 +97,7 @@ def _post_message(slack: Slack, sends: Tasks) -> Tool:
         channel = await _channel(slack, args.channel)
         message = {
             "channel": channel,
-            "text": escape(args.text),
+            "text": outgoing(args.text, hosts=_hosts(ctx)),
             "metadata": {"event_type": EVENT_TYPE, "event_payload": {"key": ctx.key, "run": ctx.run_id, "step": ctx.step_id}},
             "unfurl_links": False,
             "unfurl_media": False,
@@ -137,6 +138,11 @@ def _read_thread(slack: Slack) -> Tool:
 
     read_thread.scope(_in_bounds)
     return read_thread
+
+
+def _hosts(ctx: ToolContext) -> list[str]:
+    """Hosts whose addresses may be live links: those that policy names, and those that stood in the words that people approved."""
+    return [*ctx.hosts, *hosts_in(str(ctx.planned.get("text", "")))]
 
 
 def _by_name(args: Mapping[str, Any]) -> str | None:

@@ -19,6 +19,7 @@ from bot.core.snapshot import StepState
 from bot.errors import Refused
 from handlers import edit_stage, edits, entries, masking, modals, scenes
 from handlers.context import Press, Submission
+from handlers.deciding import deciding
 from handlers.desk import Desk
 from handlers.edit_stage import Lost
 from handlers.edits import Edit
@@ -210,8 +211,7 @@ async def on_change(desk: Desk, press: Press) -> None:
 async def _argument_form(desk: Desk, press: Press) -> View:
     target = press.target
     step_id, filling = target.step or "", target.filling or ""
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await commands.may_change_arguments(desk.deps, target.run, step_id, filling, who=who)
+    await deciding(desk, press, lambda who: commands.may_change_arguments(desk.deps, target.run, step_id, filling, who=who))
     scene = await scenes.of_run(desk, target.run)
     step = edit_stage.step_of(scene.plan, step_id, target.run)
     args = scene.snapshot.state(step_id).args or {}
@@ -220,12 +220,17 @@ async def _argument_form(desk: Desk, press: Press) -> View:
     return edit_step_form.argument_form(scene, step, fields, filling=filling)
 
 
+async def _keep_arguments(desk: Desk, sent: Submission, values: dict[str, Any]) -> None:
+    target, step = sent.target, sent.target.step or ""
+    asked: Any = {"digest8": target.filling, "args": values, "received_at": sent.received_at}
+    await deciding(desk, sent, lambda who: commands.change_arguments(desk.deps, target.run, step, who=who, **asked), in_time=True)
+
+
 async def on_changed(desk: Desk, sent: Submission) -> Answer:
     """The other values: checked, graded, and asked about again."""
     target = sent.target
     if target.step is None or target.filling is None:
         raise Refused("unknown_run", run=target.run)
-    who = await modals.in_time(desk.slack.directory.member(sent.actor, sent.team))
     snapshot = await runs.snapshot(desk.deps, target.run)
     state, shown = (one.state(target.step) for one in (snapshot, await masking.masked(snapshot)))
     values, wrong = await _read(desk, sent, state, args=state.args or {}, shown=shown.args or {}, plan=None)
@@ -234,7 +239,7 @@ async def on_changed(desk: Desk, sent: Submission) -> Answer:
     if values == (state.args or {}):
         raise Refused("nothing_changed", run=target.run, did="change")
     try:
-        await commands.change_arguments(desk.deps, target.run, target.step, digest8=target.filling, args=values, who=who)
+        await _keep_arguments(desk, sent, values)
     except commands.InvalidPlan as invalid:
         mine = [fault for fault in invalid.faults if fault.step in (None, target.step)]
         if found := _at_fields(mine, sent):

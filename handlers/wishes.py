@@ -3,9 +3,11 @@
 from functools import partial
 
 from bot.commands import redirecting, review
+from bot.core.policy import Member
 from bot.errors import Refused
 from handlers import modals, scenes
 from handlers.context import Press, Submission
+from handlers.deciding import deciding
 from handlers.desk import Desk
 from handlers.views import reasons
 
@@ -17,16 +19,18 @@ async def on_ask(desk: Desk, press: Press) -> None:
 
 async def _ask_form(desk: Desk, press: Press) -> modals.View:
     target = press.target
-    who = await desk.slack.directory.member(press.actor, press.team)
-    await review.may_ask_changes(desk.deps, target.run, target.revision or 0, who=who)
+    await deciding(desk, press, lambda who: review.may_ask_changes(desk.deps, target.run, target.revision or 0, who=who))
     return reasons.ask_form(await scenes.of_run(desk, target.run), target.revision or 0)
 
 
 async def on_ask_sent(desk: Desk, sent: Submission) -> None:
     """The planner makes another revision by these words; refused, they are given back."""
-    who = await desk.slack.directory.member(sent.actor, sent.team)
-    words, target = sent.values.get("words", ""), sent.target
-    await review.ask_changes(desk.deps, target.run, target.revision or 0, words=words, who=who)
+    words, target, at = sent.values.get("words", ""), sent.target, sent.received_at
+
+    async def ask(who: Member) -> None:
+        await review.ask_changes(desk.deps, target.run, target.revision or 0, words=words, who=who, received_at=at)
+
+    await deciding(desk, sent, ask)
 
 
 async def on_change_rest(desk: Desk, press: Press) -> None:
@@ -35,10 +39,9 @@ async def on_change_rest(desk: Desk, press: Press) -> None:
 
 
 async def _rest_form(desk: Desk, press: Press) -> modals.View:
-    who = await desk.slack.directory.member(press.actor, press.team)
     used_up = 0
     try:
-        await redirecting.may_redirect(desk.deps, press.target.run, who=who)
+        await deciding(desk, press, lambda who: redirecting.may_redirect(desk.deps, press.target.run, who=who))
     except Refused as refused:
         if refused.kind != "no_redirects_left":
             raise
@@ -48,5 +51,5 @@ async def _rest_form(desk: Desk, press: Press) -> modals.View:
 
 async def on_rest_sent(desk: Desk, sent: Submission) -> None:
     """The same as a reply in the thread."""
-    who = await desk.slack.directory.member(sent.actor, sent.team)
-    await redirecting.redirect(desk.deps, sent.target.run, text=sent.values.get("words", ""), who=who)
+    run, words, at = sent.target.run, sent.values.get("words", ""), sent.received_at
+    await deciding(desk, sent, lambda who: redirecting.redirect(desk.deps, run, text=words, who=who, received_at=at))

@@ -4,6 +4,7 @@ from sqlalchemy import Connection
 
 from bot import runs
 from bot.core.audit import audit_post
+from bot.core.ids import PULLCORD
 from bot.core.run import Event, RunStatus, StepStatus
 from bot.core.snapshot import NewPost, Snapshot
 from bot.deps import Deps
@@ -24,7 +25,7 @@ async def answer(deps: Deps, run_id: str) -> None:
         post = NewPost(run=run_id, card="answer", key=f"{run_id}:answer", channel=snapshot.run.channel)
         data = {"cites": list(written.cites), "by": written.by, "unsupported": len(written.unsupported)}
         tell = [post, *audit_post(deps.audit_place, run_id, event)]
-        door.change(conn, run_id, event, actor="pullcord", at=deps.now(), data=data, tell=tell)
+        door.change(conn, run_id, event, actor=PULLCORD, at=deps.now(), data=data, tell=tell)
 
     await deps.store.write(work)
 

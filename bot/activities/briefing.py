@@ -31,6 +31,7 @@ def brief_of(deps: Deps, snapshot: Snapshot, *, heard: Reply | None = None) -> B
         refusals=tuple(call.says() for call in rest.refused_calls(snapshot.entries)),
         answers=said(snapshot, Event.QUESTION_ANSWERED, "answer"),
         now=deps.now().isoformat(timespec="minutes"),
+        secrets=tuple(sorted(deps.secrets.names(snapshot.run.id))),
         rest=told,
     )
 

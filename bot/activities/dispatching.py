@@ -7,27 +7,31 @@ the end of a process, and is run again only if that is harmless; otherwise it is
 """
 
 import asyncio
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field, replace
-from datetime import datetime
+from collections.abc import Callable, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from typing import Any
 
 import structlog
 from sqlalchemy import Connection
 
 from bot import runs
-from bot.activities.steps import Ended, call, look_ahead, settle_orphan, still_fresh
-from bot.core.catalogue import Effect
-from bot.core.ids import StepId, short
-from bot.core.plan import Step, digest, fingerprint, step_fingerprint
+from bot.activities import moves
+from bot.activities.allowing import Purse
+from bot.activities.holding import begin_wait, hold, hold_for_confirmation
+from bot.activities.moves import Change
+from bot.activities.reusing import Earlier
+from bot.activities.steps import Ended, call, settle_orphan
+from bot.core.ids import StepId
+from bot.core.keys import keys
+from bot.core.plan import Step, digest
 from bot.core.readiness import Next, Scene, decide
 from bot.core.rest import refused_calls
-from bot.core.reuse import brought, completed, done_before, read_again
 from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus, advance_step
-from bot.core.snapshot import NewPost, Snapshot, StepState
+from bot.core.snapshot import Snapshot
 from bot.deps import Deps
 from bot.errors import Unavailable
-from bot.store import door
+from bot.store import door, locks
 from bot.store import runs as rows
 
 log = structlog.get_logger()
@@ -35,21 +39,19 @@ log = structlog.get_logger()
 ACTIVE = frozenset({RunStatus.RUNNING, RunStatus.PAUSING, RunStatus.STOPPING})
 CUT_OFF = "the process ended while this step ran"
 MOST_CUT_OFF = 5  # starts of one read
+LOOK_AGAIN_S = 5.0  # for a step that waits for another run's key
 
 
-@dataclass(frozen=True)
-class Change:
-    """One move for the door. `braked`: the table may refuse it, because somebody pulled the cord; then nothing after it is tried."""
-
-    event: Event
-    data: Mapping[str, Any] = field(default_factory=dict)
-    step: door.StepChange | None = None
-    tell: Sequence[NewPost] = ()
-    braked: bool = True
+def _keep_place(_parks: bool) -> None:
+    """Nobody wants the place."""
 
 
-async def dispatch(deps: Deps, run_id: str, *, share: Callable[[], int]) -> None:
-    """Run one segment: until the run pauses, stops or has no step left. `share()`: how many steps of it may run at once."""
+async def dispatch(deps: Deps, run_id: str, *, share: Callable[[], int], park: Callable[[bool], None] = _keep_place) -> None:
+    """Run one segment: until the run pauses, stops or has no step left. `share()`: how many steps of it may run at once.
+
+    `park(True)` is called when nothing of it runs because other runs hold its keys, `park(False)` when it goes on: until then it needs no
+    place.
+    """
     snapshot = await runs.snapshot(deps, run_id, entries=True)
     if snapshot.run.status is RunStatus.QUEUED:
         try:
@@ -58,15 +60,15 @@ async def dispatch(deps: Deps, run_id: str, *, share: Callable[[], int]) -> None
             return
         snapshot = await runs.snapshot(deps, run_id, entries=True)
     if snapshot.run.status in ACTIVE and snapshot.plan is not None:
-        await Segment(deps, snapshot, share).run_through()
+        await Segment(deps, snapshot, share, park).run_through()
 
 
 class Segment:
     """One run between two waits. Only this object starts and ends its steps, so their states are kept in memory and written through."""
 
-    def __init__(self, deps: Deps, snapshot: Snapshot, share: Callable[[], int]) -> None:
+    def __init__(self, deps: Deps, snapshot: Snapshot, share: Callable[[], int], park: Callable[[bool], None] = _keep_place) -> None:
         assert snapshot.plan is not None
-        self.deps, self.plan, self.share = deps, snapshot.plan, share
+        self.deps, self.plan, self.share, self.park = deps, snapshot.plan, share, park
         self.run = snapshot.run
         self.grades, self.approved_tools = snapshot.grades, snapshot.tool_digests
         self.digest = digest(self.plan, self.approved_tools)  # of what is really stored: the row only says what it should be
@@ -75,9 +77,9 @@ class Segment:
         self.args: dict[StepId, dict[str, Any]] = {step.id: step.args or {} for step in snapshot.steps}
         self.observations: dict[str, Any] = {s.id: s.observation.value for s in snapshot.steps if s.observation}
         self.refused = refused_calls(snapshot.entries)
-        self.completed, self.brought = completed(snapshot), brought(snapshot)
-        self.results: dict[StepId, StepState] = {s.id: s for s in snapshot.steps if s.status is StepStatus.SUCCEEDED}
-        self.finished: dict[StepId, datetime] = {s.id: s.finished_at for s in snapshot.steps if s.finished_at}
+        self.earlier, self.purse = Earlier(deps, snapshot, self.plan), Purse(deps, snapshot, self.plan)
+        self.waiting: list[StepId] = []  # steps that another run's key keeps from starting
+        self.parked = False  # ... and nothing else of this run is at work
         self.cut: set[str] = {s.id for s in snapshot.steps if s.observation and s.observation.cut}
         self.tasks: dict[asyncio.Task[Ended], Step] = {}
         self.cancelled: set[asyncio.Task[Ended]] = set()
@@ -94,13 +96,18 @@ class Segment:
             await self._recover()
             while not self.over:
                 await self._turn()
+                self._park()
                 if not self.over:
                     await self._wait()
         finally:
             deaf()
             await self._abandon()
-            for waiting in self.deps.locks.release(self.run.id):
-                self.deps.bell.ring(waiting)
+
+    def _park(self) -> None:
+        parks = bool(self.waiting) and not self.tasks
+        if parks != self.parked:
+            self.parked = parks
+            self.park(parks)
 
     def _hear(self, run_id: str) -> None:
         if run_id == self.run.id:
@@ -139,14 +146,17 @@ class Segment:
             return
         if self.run.status is RunStatus.STOPPING:
             self._cancel_once()
+        if self.run.status is RunStatus.RUNNING:
+            await self.purse.look()
         following = self._decide()
+        if await self.purse.meet([args for _, args in following.starts] + [following.held_args or {}]):
+            following = self._decide()
         if following.hold is Hold.CONFIRM and self.unwritten:
             await self._write([])  # what has happened goes on record before a preview, which may take its time
             following = self._decide()
         changes = await self._follow(following)
         if changes or self.unwritten:
-            await self._write(changes)
-            if not self.tasks:
+            if await self._write(changes) and not self.tasks:
                 self.awake.set()  # nothing will wake us: look for what comes next
         elif not self.tasks and not self.share():
             self.over = True  # the bot is going down: the row says running, and the next start goes on from it
@@ -164,7 +174,9 @@ class Segment:
         states, observations = self._after(self.unwritten)
         tools, catalogue = self.approved_tools, self.deps.tools.catalogue
         cut = self.cut | {each.step.id for each in self.unwritten if each.observation and each.observation.cut}
-        scene = Scene(self.run, self.plan, states, observations, self.grades, catalogue, tools, self.digest, self.refused, cut)
+        judge, allowance = self.purse.judge, self.purse.allowance(self.run, self.attempts, self.unwritten)
+        known = (self.run, self.plan, states, observations, self.grades, catalogue, tools, self.digest, self.refused, cut)
+        scene = Scene(*known, judge=judge, allowance=allowance)
         following = decide(scene, room=self.share() - len(self.tasks))
         waits = following.hold is Hold.CONFIRM and self.tasks
         return Next() if waits else following  # a confirm shows what would change: first let what runs come to its end
@@ -189,147 +201,111 @@ class Segment:
         if following.settled:
             return [Change(Event.SETTLED)]
         if following.hold is not None and following.held_step is not None:
-            held = await self._hold(following.hold, following.held_step, following.held_args)
+            held = await self._held(following, following.hold, self.plan.step(following.held_step))
             return [held] if self.tasks else [held, Change(Event.SETTLED)]
         changes = [Change(Event.STEP_SKIPPED, step=door.StepChange(id=step)) for step in following.skips]
         at = self.deps.now()
-        changes += [
-            Change(Event.STEP_FAILED, step=door.StepChange(id=step, error=error, finished_at=at)) for step, error in following.fails
-        ]
+        changes += [moves.failed(step, error, at=at) for step, error in following.fails]
         for step, args in following.starts:
-            if again := await self._outdated(step):
+            if again := await self.earlier.outdated(step, self.grades, self.attempts):
                 changes += [Change(Event.STEP_OUTDATED, {"for": step.id}, door.StepChange(id=name)) for name in again]
-            elif self._locked(step, args):
+            else:
                 changes.append(await self._start(step, args))
         if following.done and not self.tasks:
             changes.append(Change(Event.STEPS_DONE))
         return changes
 
-    def _locked(self, step: Step, args: Mapping[str, Any]) -> bool:
-        """Hold the key that the tool names, if it names one; a step whose key another run holds waits, and the release rings."""
-        pattern = self.deps.tools.catalogue[step.tool].lock
-        return not pattern or self.deps.locks.take(pattern.format_map(args), self.run.id)
-
     async def _start(self, step: Step, args: dict[str, Any]) -> Change:
         """Start the step; where this run has done the same before, and what it read is as it was, its result stands in (P5)."""
-        done = await self._done_before(step, args)
+        done = await self.earlier.done_before(step, args)
         if done is not None:
             kept = door.StepChange(id=step.id, args=args, finished_at=done.finished_at, observation=done.observation)
             return Change(Event.STEP_KEPT, {"kept_from": done.id}, kept)
         change = door.StepChange(id=step.id, attempt=self.attempts[step.id] + 1, args=args, started_at=self.deps.now())
-        return Change(Event.STEP_STARTED, step=change)
+        return Change(Event.STEP_STARTED, step=change, keys=keys(self.deps.tools.catalogue[step.tool], args, self.deps.policy))
 
-    async def _outdated(self, step: Step) -> tuple[StepId, ...]:
-        """Finished reads that a confirmed step uses and that would see something else now: its confirmation is void until they ran again.
+    async def _held(self, following: Next, reason: Hold, step: Step) -> Change:
+        args = following.held_args
+        if reason is Hold.CONFIRM and args is not None:
+            return await hold_for_confirmation(self.deps, self.run, step, args, self.grades[step.id], risen=following.held_grade)
+        facts = self.purse.facts_of(reason, self.run, self.attempts, self.unwritten)
+        return hold(self.run, reason, step.id, tries=self.attempts[step.id], facts=facts)
 
-        Once for each read: what never stays the same (the time) would otherwise never be confirmed.
-        """
-        if not self.grades[step.id].confirms:
-            return ()
-        reads = [each for each in self.plan.steps if each.id in self.results and self.attempts[each.id] == 1 and self._reads(each)]
-        changed = [each.id for each in reads if not await self._would_see_the_same(each, self.results[each.id])]
-        return read_again(self.plan, step.id, changed, [each.id for each in reads])
-
-    async def _would_see_the_same(self, step: Step, state: StepState) -> bool:
-        return state.observation is None or await still_fresh(self.deps, self.run.id, step, state.args or {}, state.observation)
-
-    async def _done_before(self, step: Step, args: dict[str, Any]) -> StepState | None:
-        fingerprint = step_fingerprint(step.tool, args, self.approved_tools.get(step.tool, ""))
-        done = done_before(self.completed, fingerprint, revision=self.brought.get(step.id, 0))
-        if done is None or done.observation is None or not self._nothing_since(done, step):
-            return None
-        return done if await still_fresh(self.deps, self.run.id, step, args, done.observation) else None
-
-    def _nothing_since(self, done: StepState, step: Step) -> bool:
-        """Has nothing ended since the work that would stand in for it that the step waits for, nor (for an effect) anything with an effect?
-
-        Else that work came too early, or something may have undone it.
-        """
-        last = done.finished_at
-        if last is None or any(name not in self.finished or self.finished[name] > last for name in step.needs):
-            return False
-        later = [other for other in self.plan.steps if other.id in self.finished and self.finished[other.id] > last]
-        return self._reads(step) or all(self._reads(other) for other in later)
-
-    def _reads(self, step: Step) -> bool:
-        spec = self.deps.tools.catalogue.get(step.tool)
-        return spec is not None and spec.effect is Effect.READ
-
-    def _ended(self, outcome: Ended) -> Change:
-        """How a step ended, as a move. The brake never refuses this: what has happened is recorded."""
-        change = door.StepChange(id=outcome.step.id, finished_at=self.deps.now(), error=outcome.error, observation=outcome.observation)
-        return Change(outcome.event, step=change, braked=False)
-
-    async def _hold(self, reason: Hold, step_id: StepId, args: dict[str, Any] | None) -> Change:
-        """The run must wait for somebody, and one new post says so."""
-        run_id, place = self.run.id, self.run.channel
-        data: dict[str, Any] = {"reason": reason, "step": step_id}
-        if reason is not Hold.CONFIRM or args is None:
-            kind = "in_doubt" if reason is Hold.IN_DOUBT else "needs_you"
-            key = f"{run_id}:note.{kind}.{step_id}.{self.attempts[step_id]}.{self.run.version}"
-            note = NewPost(run=run_id, card="note", key=key, channel=place, data={"kind": kind, "reason": reason, "step": step_id})
-            return Change(Event.HELD, data, tell=[note])
-        filling = short(fingerprint(args))
-        preview = await look_ahead(self.deps, run_id, self.plan.step(step_id), args)
-        level = self.grades[step_id].level
-        deadline = self.deps.now() + self.deps.policy.timers[level].expire
-        card = NewPost(
-            run=run_id,
-            card="confirm",
-            key=f"{run_id}:confirm.{self.run.revision}.{step_id}.{filling}.{short(fingerprint(preview))}",
-            channel=place,
-            data={
-                "revision": self.run.revision,
-                "step": step_id,
-                "filling": filling,
-                "args": args,
-                "preview": preview,
-                "deadline": deadline.isoformat(),
-            },
-        )
-        change = door.StepChange(id=step_id, args=args)
-        return Change(Event.HELD, {**data, "filling": filling, "deadline": deadline}, change, tell=[card])
-
-    async def _write(self, changes: list[Change]) -> None:
-        """Put what has ended and the moves through the door together, then act on those that it let through."""
+    async def _write(self, changes: list[Change]) -> bool:
+        """Put what has ended and the moves through the door together, then act on those that it let through. True if it let any."""
         before, written = self.rings, tuple(self.unwritten)
-        changes = [*(self._ended(outcome) for outcome in written), *changes]
+        changes = [*(moves.of_end(outcome, at=self.deps.now(), spent=self.purse.total(outcome)) for outcome in written), *changes]
         self.run, applied = await self.deps.store.write(lambda conn: self._apply(conn, changes))
         del self.unwritten[: len(written)]
         if applied and self.known == before and self.rings == before + 1:
             self.known = self.rings  # the one ring is our own
         for change in applied:
             self._applied(change)
-        if len(applied) < len(changes):
+        if len(applied) + len(self.waiting) < len(changes):
             self.awake.set()  # somebody braked, or let go: look again at once
+        return bool(applied)
 
     def _apply(self, conn: Connection, changes: list[Change]) -> tuple[Run, list[Change]]:
         """What has happened goes on record whatever the run is by now; what was decided, only if nothing has moved the run since."""
         applied: list[Change] = []
+        self.waiting = []
         run = rows.get(conn, self.run.id)
         fresh = run.version == self.run.version
-        for change in changes:
-            if change.braked and not fresh:
+        for decided in changes:
+            if decided.braked and not fresh:
                 break
-            guard = self._still_approved if change.event in (Event.STEP_STARTED, Event.STEP_KEPT) else None
+            change, taken = self._with_keys(conn, decided)
+            if change is None:
+                continue
             try:
-                run = door.change(
-                    conn,
-                    self.run.id,
-                    change.event,
-                    actor="pullcord",
-                    at=self.deps.now(),
-                    data=change.data,
-                    step=change.step,
-                    tell=change.tell,
-                    guard=guard,
-                )
+                run = self._move(conn, change)
             except NotAllowed:
                 if not change.braked:
                     raise
+                locks.give_back(conn, self.run.id, taken)
                 break
             applied.append(change)
         return run, applied
+
+    def _move(self, conn: Connection, change: Change) -> Run:
+        run = door.change(
+            conn,
+            self.run.id,
+            change.event,
+            actor="pullcord",
+            at=self.deps.now(),
+            data=change.data,
+            step=change.step,
+            tell=change.tell,
+            guard=self._guard(conn, change),
+        )
+        begin_wait(conn, self.deps, run, change)
+        return run
+
+    def _with_keys(self, conn: Connection, change: Change) -> tuple[Change | None, Sequence[str]]:
+        """Take the keys that a start needs. None: another run holds one, and the step waits; where it would wait for ever, it fails."""
+        if not change.keys or change.step is None:
+            return change, ()
+        taken = locks.take(conn, self.run.id, change.step.id, change.keys, at=self.deps.now())
+        if not isinstance(taken, locks.Taken):
+            return change, taken
+        if taken.for_ever:
+            return moves.failed(change.step.id, moves.for_ever(taken), at=self.deps.now()), ()
+        self.waiting.append(change.step.id)
+        return None, ()
+
+    def _guard(self, conn: Connection, change: Change) -> Callable[[Run], None] | None:
+        """What is looked at once more inside the transaction: is it what was approved, and do the windows still have room for it?"""
+        if change.step is None or change.event not in (Event.STEP_STARTED, Event.STEP_KEPT):
+            return None
+        step, args = self.plan.step(change.step.id), change.step.args or {}
+
+        def guard(run: Run) -> None:
+            self._still_approved(run)
+            if change.event is Event.STEP_STARTED:
+                self.purse.must_fit(conn, run, step, args, self.grades.get(step.id))
+
+        return guard
 
     def _still_approved(self, run: Run) -> None:
         """Compared again before each step: what runs is what was approved, and is what is stored."""
@@ -343,7 +319,8 @@ class Segment:
             return
         step = self.plan.step(change.step.id)
         self.states[step.id] = advance_step(self.states[step.id], change.event)
-        self.finished |= {step.id: change.step.finished_at} if change.step.finished_at else {}
+        self.earlier.ended(step.id, change.step.finished_at)
+        self.purse.paid(change.step)
         if change.event is Event.STEP_STARTED and isinstance(change.step.args, dict):
             self._go(step, change.step.args)
         elif change.event is Event.STEP_OUTDATED:
@@ -361,7 +338,9 @@ class Segment:
 
     async def _wait(self) -> None:
         """Until a step has ended or the bell rings; after a ring that is not our own, look at the row again."""
-        await self.awake.wait()
+        with suppress(TimeoutError):  # a key that another process has let go rings no bell here
+            async with asyncio.timeout(LOOK_AGAIN_S if self.waiting else None):
+                await self.awake.wait()
         if self.known != self.rings:
             self.known = self.rings  # before the look: a ring during it is another reason to look
             self.run = await runs.get(self.deps, self.run.id)

@@ -9,17 +9,19 @@ from datetime import timedelta
 
 from sqlalchemy import Connection
 
-from bot import runs
+from bot import facts, runs, timing
 from bot.activities.rounds import as_attempt, as_draft, attempts_since, cannot, round_of, said
-from bot.core import rest
+from bot.core import rest, waits
 from bot.core.audit import audit_post
 from bot.core.drafts import Brief, Draft
+from bot.core.facts import NOTHING, Facts
+from bot.core.ids import PULLCORD
 from bot.core.plan import Plan
 from bot.core.run import Event, Run, RunStatus
 from bot.core.snapshot import NewPost, Snapshot
 from bot.core.validation import validate
 from bot.deps import Deps
-from bot.proposing import PLANNER, Graded, for_review, graded, store
+from bot.proposing import Graded, for_review, graded, store
 from bot.store import door
 from bot.store import runs as rows
 
@@ -40,7 +42,8 @@ async def draft(deps: Deps, run_id: str) -> None:
         reply = await round_of(deps, brief.model_copy(update={"earlier": earlier}))
         reply = _as_whole_plan(deps, snapshot, reply)
         last = number >= most or reply.planner == "offline" or cannot(reply)
-        if await _record(deps, snapshot, reply, number=len(snapshot.attempts) + len(earlier) - len(mine) + 1, last=last):
+        known = await facts.of_run(deps, reply.plan, run_id) if reply.plan is not None and not reply.faults else NOTHING
+        if await _record(deps, snapshot, reply, known, number=len(snapshot.attempts) + len(earlier) - len(mine) + 1, last=last):
             return
         earlier = (*earlier, reply)
 
@@ -58,6 +61,7 @@ async def _brief(deps: Deps, snapshot: Snapshot) -> Brief:
         before=earlier.answer.text if earlier and earlier.answer else "",
         current=snapshot.plan,
         changes=said(snapshot, Event.CHANGES_ASKED, "words"),
+        secrets=tuple(sorted(deps.secrets.names(snapshot.run.id))),
     )
 
 
@@ -72,12 +76,14 @@ def _as_whole_plan(deps: Deps, snapshot: Snapshot, reply: Draft) -> Draft:
     if reply.plan is None or reply.faults:
         return reply
     used = rest.used_numbers(snapshot.revisions)
-    plan = rest.whole(snapshot.plan or reply.plan, reply.plan, {}, used_numbers=used).model_copy(update={"goal": reply.plan.goal})
-    faults = tuple(validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps))
+    drawn = deps.secrets.typed_plan(reply.plan, snapshot.run.id)
+    plan = rest.whole(snapshot.plan or drawn, drawn, {}, used_numbers=used).model_copy(update={"goal": drawn.goal})
+    names = deps.secrets.names(snapshot.run.id)
+    faults = tuple(validate(plan, deps.tools.catalogue, max_steps=deps.policy.limits.steps, secrets=names))
     return reply.model_copy(update={"plan": plan, "faults": faults})
 
 
-async def _record(deps: Deps, snapshot: Snapshot, reply: Draft, *, number: int, last: bool) -> bool:
+async def _record(deps: Deps, snapshot: Snapshot, reply: Draft, known: Facts, *, number: int, last: bool) -> bool:
     """Store the round and, in the same transaction, what follows from it. True if planning is over (or waits for a person)."""
     run_id = snapshot.run.id
     attempt = as_attempt(reply, number)
@@ -88,9 +94,9 @@ async def _record(deps: Deps, snapshot: Snapshot, reply: Draft, *, number: int, 
             return True  # cancelled while the planner was thinking: its reply decides nothing any more
         rows.add_attempt(conn, run_id, attempt, deps.now())
         data = {"round": number, "ok": attempt.ok, "faults": list(attempt.faults), "planner": reply.planner}
-        run = door.change(conn, run_id, Event.ATTEMPTED, actor=PLANNER, at=deps.now(), data=data)
+        run = door.change(conn, run_id, Event.ATTEMPTED, actor=PULLCORD, at=deps.now(), data=data)
         if attempt.ok and reply.plan is not None:
-            _propose(conn, deps, run, reply.plan)
+            _propose(conn, deps, run, reply.plan, known)
             return True
         if reply.question is not None:
             _ask_back(conn, deps, run, reply)
@@ -106,33 +112,35 @@ def _ask_back(conn: Connection, deps: Deps, run: Run, reply: Draft) -> None:
     question = reply.question.says if reply.question else ""
     note = NewPost(run=run.id, card="note", key=f"{run.id}:note.question.{run.version}", channel=run.channel, data={"kind": "question"})
     data = {"question": question, "deadline": deps.now() + QUESTION_WAIT}
-    door.change(conn, run.id, Event.QUESTION_ASKED, actor=PLANNER, at=deps.now(), data=data, tell=[note])
+    door.change(conn, run.id, Event.QUESTION_ASKED, actor=PULLCORD, at=deps.now(), data=data, tell=[note])
 
 
-def _propose(conn: Connection, deps: Deps, run: Run, plan: Plan) -> None:
+def _propose(conn: Connection, deps: Deps, run: Run, plan: Plan, known: Facts) -> None:
     """Grade the plan and put it where policy says: to people, into the pool (it only reads), or away."""
-    found = graded(deps, plan)
+    found = graded(deps, plan, known)
     faults = [str(fault) for fault in found.verdict.denied]
     if faults and run.revision:
         _give_back(conn, deps, run, faults)
     elif faults:
         _refuse(conn, deps, run, found, faults)
     else:
-        for_review(conn, deps, run, found, author=PLANNER, event=Event.PLANNED, facts={})
+        for_review(conn, deps, run, found, author=PULLCORD, event=Event.PLANNED, facts={})
 
 
 def _refuse(conn: Connection, deps: Deps, run: Run, found: Graded, faults: list[str]) -> None:
-    new = store(conn, run, found, author=PLANNER, at=deps.now(), adopt=True)
+    new = store(conn, run, found, author=PULLCORD, at=deps.now(), adopt=True)
     data = {"revision": new.revision, "digest": new.digest, "risk": new.risk, "faults": faults}
     tell = audit_post(deps.audit_place, run.id, Event.PLAN_REFUSED)
-    door.change(conn, run.id, Event.PLAN_REFUSED, actor=PLANNER, at=deps.now(), data=data, tell=tell)
+    door.change(conn, run.id, Event.PLAN_REFUSED, actor=PULLCORD, at=deps.now(), data=data, tell=tell)
 
 
 def _give_back(conn: Connection, deps: Deps, run: Run, faults: list[str]) -> None:
     """No plan was found: the run fails, unless there is a revision that people can decide on as before."""
     if not run.revision:
-        door.change(conn, run.id, Event.PLAN_FAILED, actor=PLANNER, at=deps.now(), data={"faults": faults})
+        door.change(conn, run.id, Event.PLAN_FAILED, actor=PULLCORD, at=deps.now(), data={"faults": faults})
         return
     wait = deps.policy.timers[run.risk].expire if run.risk else QUESTION_WAIT
     data = {"faults": faults, "deadline": deps.now() + wait}
-    door.change(conn, run.id, Event.PLAN_KEPT, actor=PLANNER, at=deps.now(), data=data)
+    run = door.change(conn, run.id, Event.PLAN_KEPT, actor=PULLCORD, at=deps.now(), data=data)
+    if run.risk is not None:
+        timing.arm(conn, run, wait=waits.of_review(run.revision), level=run.risk, at=deps.now(), policy=deps.policy)

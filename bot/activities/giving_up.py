@@ -5,6 +5,7 @@ from sqlalchemy import Connection
 
 from bot.changing import is_being_planned
 from bot.core.audit import audit_post
+from bot.core.ids import PULLCORD
 from bot.core.run import Event, NotAllowed, Run, RunStatus, StepStatus
 from bot.core.snapshot import Answer, NewPost
 from bot.deps import Deps
@@ -33,16 +34,16 @@ async def give_up(deps: Deps, run_id: str) -> None:
 def _end(conn: Connection, deps: Deps, run: Run) -> None:
     at = deps.now()
     if run.status is RunStatus.PLANNING:
-        door.change(conn, run.id, Event.PLAN_FAILED, actor="pullcord", at=at, data={"faults": [SAYS]})
+        door.change(conn, run.id, Event.PLAN_FAILED, actor=PULLCORD, at=at, data={"faults": [SAYS]})
     elif run.status is RunStatus.ANSWERING:
         rows.set_answer(conn, run.id, Answer(text=SAYS))
         post = NewPost(run=run.id, card="answer", key=f"{run.id}:answer", channel=run.channel)
         tell = [post, *audit_post(deps.audit_place, run.id, Event.ANSWERED_FAILED)]
-        door.change(conn, run.id, Event.ANSWERED_FAILED, actor="pullcord", at=at, data={"error": SAYS}, tell=tell)
+        door.change(conn, run.id, Event.ANSWERED_FAILED, actor=PULLCORD, at=at, data={"error": SAYS}, tell=tell)
     elif is_being_planned(run):
-        door.change(conn, run.id, Event.REDIRECT_FAILED, actor="pullcord", at=at, data={"faults": [SAYS], "deadline": None})
+        door.change(conn, run.id, Event.REDIRECT_FAILED, actor=PULLCORD, at=at, data={"faults": [SAYS], "deadline": None})
     elif run.status in (RunStatus.QUEUED, RunStatus.RUNNING):
         told = audit_post(deps.audit_place, run.id, Event.PAUSE_ASKED)
-        paused = door.change(conn, run.id, Event.PAUSE_ASKED, actor="pullcord", at=at, data={"error": SAYS}, tell=told)
+        paused = door.change(conn, run.id, Event.PAUSE_ASKED, actor=PULLCORD, at=at, data={"error": SAYS}, tell=told)
         if paused.status is RunStatus.PAUSING and not any(step.status is StepStatus.RUNNING for step in rows.steps(conn, run.id)):
-            door.change(conn, run.id, Event.SETTLED, actor="pullcord", at=at)
+            door.change(conn, run.id, Event.SETTLED, actor=PULLCORD, at=at)

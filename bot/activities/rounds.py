@@ -7,6 +7,7 @@ from bot.core.run import Event
 from bot.core.snapshot import Attempt, Snapshot
 from bot.deps import Deps
 from bot.errors import ModelFault
+from bot.tools.masks import redact
 
 log = structlog.get_logger()
 
@@ -36,8 +37,8 @@ def as_attempt(reply: Draft, number: int) -> Attempt:
     return Attempt(
         round=number,
         ok=is_good(reply),
-        raw=reply.raw,
-        faults=tuple(str(fault) for fault in reply.faults),
+        raw=redact(reply.raw),
+        faults=tuple(redact(str(fault)) for fault in reply.faults),
         parts=reply.parts,
         question=reply.question,
         suggestion=reply.suggestion,

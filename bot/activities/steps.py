@@ -6,20 +6,24 @@ What a read saw is marked with the state of its source as it was before the call
 """
 
 import asyncio
-from collections.abc import Awaitable
+from collections.abc import Awaitable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any, TypeVar
 
 import structlog
 
 from bot import runs
+from bot.core import budget
 from bot.core.catalogue import Effect
 from bot.core.ids import short
 from bot.core.plan import Step, fingerprint
+from bot.core.policy_file import Price
 from bot.core.run import Event, RunStatus
 from bot.core.snapshot import Observation
 from bot.deps import Deps
 from bot.errors import ToolFailed, Unavailable
+from bot.store import full_texts
+from bot.tools.personal import masker
 from bot.tools.registry import InvalidArgs, OutOfScope, TimedOut, ToolContext, Unresponsive
 
 log = structlog.get_logger()
@@ -38,22 +42,48 @@ class Ended:
     event: Event  # STEP_SUCCEEDED, STEP_FAILED, STEP_CANCELLED, STEP_IN_DOUBT or STEP_REQUEUED
     observation: Observation | None = None
     error: str | None = None
+    tokens: int = 0  # that the tool used
+    money: float = 0.0  # ... in US dollars
 
 
-def context(deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, quiet: bool = False) -> ToolContext:
-    """What the tool is given. The key is the same for every repeat of one filled-in call. `quiet`: for looks, whose words nobody shows."""
+def context(
+    deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, quiet: bool = False, attempt: int | None = None
+) -> ToolContext:
+    """What the tool is given. The key is the same for every repeat of one filled-in call. `quiet`: for looks, whose words nobody shows.
+
+    `attempt`: of a call, whose long result may be kept whole.
+    """
 
     def progress(words: str) -> None:
         deps.progress[(run_id, step.id)] = words  # no ring: the presenter redraws running cards every few seconds anyway
 
+    def keep(text: str) -> str:
+        try:
+            return full_texts.write(deps.settings.observations, f"{run_id}.{step.id}.{attempt}", text)
+        except OSError as fault:
+            log.warning("full_text_not_kept", run=run_id, step=step.id, error=str(fault))
+            return ""
+
     key = f"{run_id}.{step.id}.{short(fingerprint(args))}"
-    return ToolContext(run_id=run_id, step_id=step.id, key=key, on_progress=None if quiet else progress, now=deps.now)
+    return ToolContext(
+        run_id=run_id,
+        step_id=step.id,
+        key=key,
+        on_progress=None if quiet else progress,
+        now=deps.now,
+        planned=step.args,
+        secrets=lambda name: deps.secrets.value(name, run_id),
+        hosts=deps.policy.hosts,
+        scope=deps.policy.scopes.hosts,
+        cover=masker(deps.policy.personal),
+        keep=keep if attempt is not None and deps.policy.keep.full_texts is not None else None,
+    )
 
 
 async def call(deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, attempt: int) -> Ended:
     """Call the tool and say how it ended. Cancelling this task asks the tool to end, and waits until it has, within its grace."""
     structlog.contextvars.bind_contextvars(run=run_id, step=step.id)
-    ctx = context(deps, run_id, step, args)
+    ctx = context(deps, run_id, step, args, attempt=attempt)
     fresh = None
     try:
         fresh = await _freshness(deps, run_id, step, args)
@@ -65,7 +95,14 @@ async def call(deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, att
         deps.progress.pop((run_id, step.id), None)
     if ended.observation is not None and fresh is not None:
         ended = replace(ended, observation=ended.observation.model_copy(update={"fresh": fresh}))
-    return ended
+    return _priced(ended, ctx, deps.policy.prices)
+
+
+def _priced(ended: Ended, ctx: ToolContext, prices: Mapping[str, Price]) -> Ended:
+    """The same with what the tool asked of models."""
+    used = ctx.used
+    tokens = sum(tokens_in + tokens_out for _, tokens_in, tokens_out in used)
+    return replace(ended, tokens=tokens, money=sum(budget.cost(prices, *one) for one in used)) if used else ended
 
 
 async def _try(deps: Deps, run_id: str, step: Step, args: dict[str, Any], ctx: ToolContext, *, attempt: int) -> Ended:

@@ -96,19 +96,41 @@ def show(
 
 
 @audit.command("verify")
-def audit_verify(data: Data = None, json: Json = False) -> None:
-    """Check every chain; exit 1 names the first broken entry of each."""
-    from bot.cli.showing import verify_audit
+def audit_verify(
+    data: Data = None,
+    json: Json = False,
+    heads: Annotated[Path | None, typer.Option(help="A file with heads that were kept elsewhere (audit head --json, an export).")] = None,
+    channel: Annotated[bool, typer.Option("--channel", help="Hold it against what stands in the audit channel, too.")] = False,
+    file: Annotated[Path | None, typer.Option(help="Judge an exported file instead of the database.")] = None,
+) -> None:
+    """Check every chain and every row behind it; exit 1 names the first broken entry of each."""
+    from bot.cli.auditing import verify_audit
 
-    raise typer.Exit(verify_audit(data, as_json=json))
+    raise typer.Exit(verify_audit(data, as_json=json, heads=heads, file=file, channel=channel))
+
+
+@audit.command("head")
+def audit_head(data: Data = None, json: Json = False) -> None:
+    """Print the newest head, to be kept where nobody who can change the database can change it."""
+    from bot.cli.auditing import show_head
+
+    raise typer.Exit(show_head(data, as_json=json))
 
 
 @audit.command("export")
-def audit_export(data: Data = None, run: Annotated[str | None, typer.Option(help="One run only.")] = None) -> None:
-    """Print the entries as JSON lines."""
-    from bot.cli.showing import export_audit
+def audit_export(
+    data: Data = None,
+    run: Annotated[str | None, typer.Option(help="One run only.")] = None,
+    since: Annotated[str | None, typer.Option(help="From this time on, such as 2026-11-30 or 2026-11-30T14:05:00+00:00.")] = None,
+    until: Annotated[str | None, typer.Option(help="Before this time.")] = None,
+    actor: Annotated[str | None, typer.Option(help="A Slack user id, clock or pullcord.")] = None,
+    event: Annotated[list[str] | None, typer.Option(help="Only these events, such as approved; may be repeated.")] = None,
+    decisions: Annotated[bool, typer.Option("--decisions", help="Only what was decided and how runs ended.")] = False,
+) -> None:
+    """Print the entries as JSON lines with what proves them, and the head as the last line."""
+    from bot.cli.auditing import export_audit
 
-    raise typer.Exit(export_audit(data, run))
+    raise typer.Exit(export_audit(data, run_id=run, since=since, until=until, actor=actor, events=event or [], decisions=decisions))
 
 
 @plan.command("check")
@@ -120,11 +142,35 @@ def plan_check(file: Annotated[Path, typer.Argument(help="JSON, YAML or plain no
 
 
 @policy.command("check")
-def policy_check(file: Annotated[Path | None, typer.Argument()] = None, data: Data = None) -> None:
+def policy_check(file: Annotated[Path | None, typer.Argument()] = None, data: Data = None, json: Json = False) -> None:
     """Read a policy file: exit 2 with file, line and fix if it cannot be used, and remarks on what was probably not meant."""
     from bot.cli.planning import check_policy
 
-    raise typer.Exit(check_policy(file, data))
+    raise typer.Exit(check_policy(file, data, as_json=json))
+
+
+@policy.command("explain")
+def policy_explain(
+    plan: Annotated[str, typer.Argument(help="A plan file (JSON, YAML, plain notation), or notation itself.")],
+    who: Annotated[str | None, typer.Option("--as", help="Somebody, as the policy names them: could they approve it?")] = None,
+    groups: Annotated[list[str] | None, typer.Option("--in", help="A group or channel in which they are; may be repeated.")] = None,
+    asked_in: Annotated[str, typer.Option(help="The channel in which it would be asked, for rules that look at it.")] = "",
+    policy: Annotated[Path | None, typer.Option(help="A policy file instead of the one that is set.")] = None,
+    data: Data = None,
+    json: Json = False,
+) -> None:
+    """Say what would happen to a plan, step by step, and which line of the policy says so; exit 1 if it could not run at all."""
+    from bot.cli.explaining import explain_plan
+
+    raise typer.Exit(explain_plan(plan, data, policy=policy, who=who, groups=groups or [], asked_in=asked_in, as_json=json))
+
+
+@policy.command("example")
+def policy_example(profile: Annotated[str, typer.Argument(help="personal, team, external or demo.")]) -> None:
+    """Print a policy file to begin from: every key, each with what it does."""
+    from bot.cli.planning import print_example
+
+    raise typer.Exit(print_example(profile))
 
 
 @db.command("upgrade")

@@ -5,6 +5,7 @@ It opens the database as the bot would, and so makes one where none is.
 
 import asyncio
 import json
+import os
 import sys
 from collections.abc import AsyncIterator
 from dataclasses import asdict, dataclass
@@ -19,10 +20,14 @@ from bot.app import read_policy, registry, with_slack
 from bot.cli.serving import own_manifest
 from bot.core import policy as policies
 from bot.core.policy import Policy
+from bot.core.risk import Level
 from bot.errors import ConfigurationError
+from bot.rules import Rules
 from bot.settings import Settings, load
 from bot.store.db import Database
 from bot.tools.lint import lint
+from bot.tools.secrets import open_secrets
+from handlers.directory import Directory
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -48,9 +53,7 @@ def run_check(data: Path | None, *, as_json: bool) -> int:
 
 
 async def _collect(data: Path | None) -> list[Finding]:
-    settings = load(data)
-    if data is not None and settings.slack_bot_token is None:
-        settings = _demo_slack(settings, data)
+    settings = with_demo_slack(load(data), data)
     findings = [Finding("settings", True, f"planner {'a model' if settings.model_planner else 'offline (no model)'}, pool {settings.pool}")]
     policy, tools = None, None
     try:
@@ -62,16 +65,17 @@ async def _collect(data: Path | None) -> list[Finding]:
         findings += [Finding("tool words", False, says) for name in tools.catalogue for says in lint(tools.get(name))]
     except ConfigurationError as fault:
         findings.append(Finding("policy and tools", False, str(fault)))
+    findings += _secrets(settings)
     findings.append(await _database(settings))
     async for finding in _slack(settings, policy):
         findings.append(finding)
     return findings
 
 
-def _demo_slack(settings: Settings, data: Path) -> Settings:
-    """The tokens of a demo's workspace, where the folder has one."""
-    about = data / "workspace.json"
-    if not about.exists():
+def with_demo_slack(settings: Settings, data: Path | None) -> Settings:
+    """The settings with the tokens of a demo's workspace, where none are set and the folder has one."""
+    about = data / "workspace.json" if data is not None else None
+    if about is None or settings.slack_bot_token is not None or not about.exists():
         return settings
     found = json.loads(about.read_text())
     given = {"SLACK_API_URL": f"{found['url']}/api/", "SLACK_BOT_TOKEN": found["bot_token"], "SLACK_APP_TOKEN": found["app_token"]}
@@ -83,6 +87,16 @@ def _demo_slack(settings: Settings, data: Path) -> Settings:
             "slack_app_token": fresh.slack_app_token,
         }
     )
+
+
+def _secrets(settings: Settings) -> list[Finding]:
+    """By name, and what an admin should mend; no value is shown."""
+    try:
+        found = open_secrets(os.environ, source=settings.secrets, keyring=settings.keyring)
+    except ConfigurationError as fault:
+        return [Finding("secrets", False, str(fault))]
+    names = ", ".join(sorted(found.names())) or "none"
+    return [Finding("secrets", True, f"for tools: {names}"), *(Finding("secrets", False, remark) for remark in found.remarks)]
 
 
 async def _database(settings: Settings) -> Finding:
@@ -116,6 +130,9 @@ async def _slack(settings: Settings, policy: Policy | None) -> AsyncIterator[Fin
         yield Finding("slack", False, "SLACK_SIGNING_SECRET is not set; Slack can be heard over HTTP only with it")
     async for finding in _channels(client, settings, policy):
         yield finding
+    if policy is not None:
+        async for finding in _people(Directory(client, Rules(policy), team_id=me["team_id"]), policy):
+            yield finding
 
 
 def _scopes(headers: dict[str, str]) -> Finding:
@@ -146,3 +163,19 @@ async def _channels(client: AsyncWebClient, settings: Settings, policy: Policy |
             yield Finding("channel", False, f"the bot is not in #{place}; write /invite @Pullcord there")
         else:
             yield Finding("channel", True, f"#{channel['name']}")
+
+
+async def _people(directory: Directory, policy: Policy) -> AsyncIterator[Finding]:
+    """Whoever the policy names must be somebody here: a name that means nobody lets nobody in, and keeps nobody out (`may_not`)."""
+    try:
+        found = {entry: await directory.people_of([entry]) for entry in policy.names}
+    except SlackApiError as refused:
+        yield Finding("people", False, f"Slack says {refused.response['error']}; update the app from manifest.yml and install it again")
+        return
+    for entry in (entry for entry, people in found.items() if not people):
+        yield Finding("people", False, f"{entry} means nobody in this workspace; correct the name in the policy, or give the id")
+    able = {person for entry in (*policy.approvers, *policy.escalation) for person in found[entry]}
+    for level in (level for level in Level if policy.approvers and policy.quorum.get(level, 1) > len(able)):
+        yield Finding("people", False, f"quorum.{level} is {policy.quorum[level]}, but only {len(able)} people are on the lists; name more")
+    if able:
+        yield Finding("people", True, f"{len(able)} people are on the lists of those who may approve")

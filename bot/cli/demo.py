@@ -5,13 +5,14 @@ Everything stands in one folder. A demo that was killed comes back with its mess
 
 import asyncio
 import os
+import signal
 import sys
 import webbrowser
 from pathlib import Path
 
-from bot.cli.serving import PARENT, own_manifest, run_until_done, say, until_told
-from bot.core.policy import DEMO_POLICY
+from bot.cli.serving import PARENT, on_hang_up, own_manifest, run_until_done, say, until_told
 from bot.errors import ConfigurationError
+from bot.policies import example
 from bot.workspace.server import Workspace, start_workspace
 
 # Slack's SDK sends even loopback calls through a proxy, and knows no exception list.
@@ -61,7 +62,7 @@ def seed(data: Path) -> None:
     data.mkdir(parents=True, exist_ok=True)
     policy = data / "policy.yml"
     if not policy.exists():
-        policy.write_text(DEMO_POLICY)
+        policy.write_text(example("demo"))
     files = data / "files"
     if files.exists():
         return
@@ -97,6 +98,7 @@ async def _with_bot(served: Workspace, data: Path, environment: dict[str, str], 
     ending = asyncio.ensure_future(bot.wait())  # noqa: TID251 - owned and awaited in this function
     asked = asyncio.ensure_future(told.wait())  # noqa: TID251
     connected = asyncio.ensure_future(served.wait_connected())  # noqa: TID251
+    on_hang_up(asyncio.get_running_loop(), told, lambda: bot.send_signal(signal.SIGHUP) if connected.done() else None)
     try:
         await asyncio.wait({ending, asked, connected}, timeout=CONNECT_S, return_when=asyncio.FIRST_COMPLETED)
         if connected.done():

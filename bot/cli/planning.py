@@ -1,7 +1,8 @@
-"""`plan check` and `policy check`: the rules, asked without a bot."""
+"""`plan check`, `policy check` and `policy example`: the rules, asked without a bot."""
 
 import asyncio
 import json
+import os
 import sys
 from pathlib import Path
 from typing import Any
@@ -18,7 +19,9 @@ from bot.core.policy import Policy
 from bot.core.validation import validate
 from bot.core.wording import sentence
 from bot.errors import ConfigurationError
+from bot.policies import example
 from bot.settings import Settings, load
+from bot.tools.secrets import open_secrets
 
 console = Console(highlight=False, soft_wrap=True)
 
@@ -29,14 +32,15 @@ def check_plan(file: Path, data: Path | None, *, as_json: bool) -> int:
 
     settings = load(data)
     rules = read_policy(settings.policy)
-    catalogue, digests = asyncio.run(_tools(settings, rules))
+    catalogue, digests = asyncio.run(tools_of(settings, rules))
     try:
-        plan = numbered(_read_plan(file, catalogue))
+        plan = numbered(read_plan(file, catalogue))
     except notation.NotationError as fault:
-        return _say_faults([str(each) for each in fault.faults], as_json=as_json)
-    faults = validate(plan, catalogue, max_steps=rules.limits.steps)
+        return say_faults([str(each) for each in fault.faults], as_json=as_json)
+    names = open_secrets(os.environ, source=settings.secrets, keyring=settings.keyring).names()
+    faults = validate(plan, catalogue, max_steps=rules.limits.steps, secrets=names)
     if faults:
-        return _say_faults([str(fault) for fault in faults], as_json=as_json)
+        return say_faults([str(fault) for fault in faults], as_json=as_json)
     verdict = policy.evaluate(plan, catalogue, rules)
     called = {step.tool for step in plan.steps}
     found = {
@@ -56,7 +60,7 @@ def check_plan(file: Path, data: Path | None, *, as_json: bool) -> int:
     return 1 if verdict.denied else 0
 
 
-def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
+def read_plan(file: Path, catalogue: Catalogue) -> Plan:
     """JSON and YAML by their look, plain notation otherwise. Raises `ConfigurationError` with what is wrong with the file."""
     try:
         text = file.read_text()
@@ -77,14 +81,14 @@ def _read_plan(file: Path, catalogue: Catalogue) -> Plan:
         raise ConfigurationError(f"{file}: {says}") from fault
 
 
-async def _tools(settings: Settings, rules: Policy) -> tuple[Catalogue, dict[str, Any]]:
+async def tools_of(settings: Settings, rules: Policy) -> tuple[Catalogue, dict[str, Any]]:
     from bot.app import registry, with_slack
 
     tools = with_slack(registry(settings), rules)
     return tools.catalogue, tools.digests()
 
 
-def _say_faults(faults: list[str], *, as_json: bool) -> int:
+def say_faults(faults: list[str], *, as_json: bool) -> int:
     if as_json:
         sys.stdout.write(json.dumps({"ok": False, "faults": faults}, ensure_ascii=False, indent=1) + "\n")
     for fault in () if as_json else faults:
@@ -118,14 +122,33 @@ def _print(found: dict[str, Any]) -> None:
         console.print(f"refused: {fault}", markup=False)
 
 
-def check_policy(file: Path | None, data: Path | None) -> int:
-    """0 with remarks. A file that cannot be used raises `ConfigurationError`."""
+def check_policy(file: Path | None, data: Path | None, *, as_json: bool) -> int:
+    """0 with remarks. A file that cannot be used raises `ConfigurationError`; as data it is said on standard output, with 2."""
     from bot.app import read_policy
 
     settings = load(data)
-    rules = read_policy(file or settings.policy)
-    catalogue, _ = asyncio.run(_tools(settings, rules))
-    for remark in policy.remarks(rules, catalogue):
+    try:
+        rules = read_policy(file or settings.policy)
+    except ConfigurationError as fault:
+        if not as_json:
+            raise
+        sys.stdout.write(json.dumps({"ok": False, "fault": str(fault)}, ensure_ascii=False, indent=1) + "\n")
+        return 2
+    catalogue, _ = asyncio.run(tools_of(settings, rules))
+    remarks = policy.remarks(rules, catalogue)
+    if as_json:
+        found = {"ok": True, "profile": rules.profile, "approvers": list(rules.approvers), "rules": len(rules.rules), "remarks": remarks}
+        sys.stdout.write(json.dumps(found, ensure_ascii=False, indent=1) + "\n")
+        return 0
+    for remark in remarks:
         console.print(f"remark: {remark}", markup=False)
-    console.print(f"ok: profile {rules.profile}, {len(rules.approvers)} approver entries, {len(rules.rules)} rules", markup=False)
+    on_trial = sum(rule.shadow for rule in rules.rules)
+    trial = f" ({on_trial} on trial)" if on_trial else ""
+    console.print(f"ok: profile {rules.profile}, {len(rules.approvers)} approver entries, {len(rules.rules)} rules{trial}", markup=False)
+    return 0
+
+
+def print_example(name: str) -> int:
+    """Print a policy file to begin from. Raises `ConfigurationError` for a name that there is none of."""
+    sys.stdout.write(example(name))
     return 0

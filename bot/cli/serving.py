@@ -6,9 +6,13 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from bot.errors import ConfigurationError
-from bot.settings import Settings, load
+from bot.settings import load
+
+if TYPE_CHECKING:
+    from bot.deps import Deps
 
 PARENT = "PULLCORD_PARENT"  # process id of a demo: its bot ends with it, however it ends
 WATCH_PARENT_S = 1.0
@@ -28,10 +32,17 @@ def until_told(loop: asyncio.AbstractEventLoop) -> asyncio.Event:
     return told
 
 
-def secrets_of(settings: Settings) -> list[str]:
-    """Every secret value that this process holds, for the log's mask."""
-    held = (settings.slack_bot_token, settings.slack_app_token, settings.slack_signing_secret, settings.anthropic_api_key)
-    return [secret.get_secret_value() for secret in held if secret]
+def on_hang_up(loop: asyncio.AbstractEventLoop, told: asyncio.Event, again: Callable[[], object]) -> None:
+    """SIGHUP calls `again`; where it says that the terminal is gone from which we were started, it sets `told` instead."""
+    by_hand = os.isatty(0)
+
+    def hear() -> None:
+        if by_hand and not os.isatty(0):
+            told.set()
+        else:
+            again()
+
+    loop.add_signal_handler(signal.SIGHUP, hear)
 
 
 def run_bot(data: Path | None) -> int:
@@ -40,11 +51,14 @@ def run_bot(data: Path | None) -> int:
     from bot.logs import configure
 
     settings = load(data)
-    configure(settings.log_level, secrets=secrets_of(settings))
+    configure(settings.log_level, secrets=settings.own_secrets)
 
     async def serve() -> None:
-        told = until_told(asyncio.get_running_loop())
+        loop = asyncio.get_running_loop()
+        told, again = until_told(loop), asyncio.Event()
+        on_hang_up(loop, told, again.set)  # also while it starts: what is heard then is done once it is up
         app = await App.start(settings)
+        app.deps.tasks.start(_reload_when(again, app.deps), name="reload")
         try:
             await app.serve(_or_orphaned(told, app.deps.tasks.start))
         finally:
@@ -52,6 +66,16 @@ def run_bot(data: Path | None) -> int:
 
     asyncio.run(serve())
     return 0
+
+
+async def _reload_when(asked: asyncio.Event, deps: "Deps") -> None:
+    """Read the policy again, each time that it is asked for."""
+    from bot.commands import reloading
+
+    while True:
+        await asked.wait()
+        asked.clear()
+        await reloading.by_signal(deps)
 
 
 def _or_orphaned(told: asyncio.Event, start: Callable[..., object]) -> asyncio.Event:

@@ -1,4 +1,4 @@
-"""`runs`, `show` and `audit`: what the database holds, for people and as data. Nothing here changes a run; an older file is migrated."""
+"""`runs` and `show`: what the database holds, for people and as data. Nothing here changes a run; an older file is migrated."""
 
 import asyncio
 import json
@@ -14,9 +14,9 @@ from bot.core.characters import cut, visible
 from bot.core.ids import short
 from bot.core.run import Run
 from bot.core.snapshot import Snapshot, StepState
-from bot.errors import ConfigurationError, Refused
+from bot.errors import ConfigurationError
 from bot.settings import load
-from bot.store import audit, runs
+from bot.store import runs
 from bot.store.db import Database
 
 T = TypeVar("T")
@@ -24,7 +24,7 @@ T = TypeVar("T")
 console = Console(highlight=False, soft_wrap=True)
 
 
-def _read(data: Path | None, question: Callable[[Connection], T]) -> T:
+def read(data: Path | None, question: Callable[[Connection], T]) -> T:
     """Ask the database one question. Raises `ConfigurationError` if there is no database yet."""
     url = load(data).database_url
     path = Path(url.removeprefix("sqlite:///"))
@@ -47,7 +47,7 @@ def _print_json(value: Any) -> None:
 
 def list_runs(data: Path | None, *, as_json: bool, limit: int) -> int:
     """The newest runs first."""
-    found = _read(data, lambda conn: runs.listing(conn, limit=limit))
+    found = read(data, lambda conn: runs.listing(conn, limit=limit))
     if as_json:
         _print_json([_row(run) for run in found])
         return 0
@@ -86,7 +86,7 @@ def _row(run: Run) -> dict[str, Any]:
 
 def show_run(data: Path | None, run_id: str, *, as_json: bool, attempts: bool) -> int:
     """One run. Raises `Refused("unknown_run")`."""
-    found = _read(data, lambda conn: runs.snapshot(conn, run_id, entries=True))
+    found = read(data, lambda conn: runs.snapshot(conn, run_id, entries=True))
     if as_json:
         _print_json(as_data(found))
     elif attempts:
@@ -122,6 +122,7 @@ def _step(found: Snapshot, step: StepState) -> dict[str, Any]:
         "status": step.status,
         "risk": grade.level if grade else None,
         "risk_reasons": list(grade.reasons) if grade else [],
+        "rules": list(grade.rules) if grade else [],
         "attempt": step.attempt,
         "started_at": step.started_at.isoformat() if step.started_at else None,
         "finished_at": step.finished_at.isoformat() if step.finished_at else None,
@@ -158,29 +159,6 @@ def _print_run(found: Snapshot) -> None:
     if found.answer:
         _say(found.answer.text)
     console.print(f"{len(found.entries)} audit entries")
-
-
-def verify_audit(data: Path | None, *, as_json: bool) -> int:
-    """0 if every chain holds, 1 with the first broken entry of each."""
-    broken = _read(data, audit.verify)
-    count = _read(data, audit.count)
-    if as_json:
-        _print_json({"ok": not broken, "entries": count, "broken": [vars(each) for each in broken]})
-    for each in () if as_json else broken:
-        console.print(f"broken: {each.run} entry {each.seq}: {each.says}", markup=False)
-    if not broken and not as_json:
-        console.print(f"{count} entries, every chain holds")
-    return 1 if broken else 0
-
-
-def export_audit(data: Path | None, run_id: str | None) -> int:
-    """Entries as JSON lines, oldest first within each run. Raises `Refused("unknown_run")` for one that has none."""
-    found = _read(data, lambda conn: list(audit.export(conn, run_id)))
-    if run_id is not None and not found:
-        raise Refused("unknown_run", run=run_id)
-    for entry in found:
-        sys.stdout.write(json.dumps(entry.model_dump(mode="json"), ensure_ascii=False) + "\n")
-    return 0
 
 
 def upgrade_database(data: Path | None) -> int:

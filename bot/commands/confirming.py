@@ -9,18 +9,18 @@ from typing import Any
 
 from sqlalchemy import Connection
 
+from bot import guard
 from bot.core import policy
 from bot.core.catalogue import Effect
 from bot.core.completeness import fits_card
 from bot.core.ids import Digest, StepId, short
 from bot.core.plan import call_fingerprint, fingerprint
-from bot.core.risk import Level
 from bot.core.run import Event, Run
 from bot.core.snapshot import Approval
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.moving import by_person, move, must_hold
-from bot.proposing import PLANNER
+from bot.moving import by_person, move
+from bot.shown import Values
 from bot.store import door, runs
 from bot.tools.masks import redact, redacted
 
@@ -35,52 +35,78 @@ async def confirm(
     revision: int | None = None,
     opened_all: bool = False,
     received_at: datetime | None = None,
+    typed: str | None = None,
 ) -> Run:
     """Agree to the filled-in arguments whose digest begins with `digest8`; other values would need another confirmation.
 
     `received_at` (now, if not given) judges expiry, as for an approval (C019).
 
-    `opened_all`: this person has opened every page of the values, which values too long for their card need (P2).
+    `opened_all`: this person has opened every page of the values, which values too long for their card need (P2). `typed`: what they wrote,
+    where a yes is given in writing. Values that are riskier than what was approved need as many people as their own level does.
     """
     shown = None if opened_all else await _shown_on_card(deps, run_id, step)
     received_at = received_at or deps.now()
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        must_hold(run, step, Event.CONFIRMED, did="confirm")
-        if run.deadline is not None and received_at > run.deadline:
-            raise Refused("expired", run=run_id, step=step, at=run.deadline, did="confirm")
-        filled = _filling(conn, run_id, step)
-        if not filled.startswith(digest8) or revision not in (None, run.revision):
-            raise Refused("confirm_void", run=run_id, step=step)
-        plan, grades, tools = runs.revision(conn, run_id, run.revision)
-        level, tool = grades[step].level, plan.step(step).tool
-        if deps.tools.digests().get(tool) != tools.get(tool):
-            raise Refused("tool_changed", run=run_id, step=step, tools=[tool], revision=run.revision, did="confirm")
-        given = [
-            a for a in runs.approvals(conn, run_id) if (a.kind, a.step, a.revision, a.digest) == ("confirm", step, run.revision, filled)
-        ]
-        already = {approval.actor for approval in given}
-        if no := policy.may_approve(
-            deps.policy, who, requester=run.requester, level=level, already=already, editors=_makers(conn, run, step, level)
-        ):
-            raise Refused(no, run=run_id, step=step, did="confirm", risk=level.value)
-        if not opened_all and shown != filled:
-            raise Refused("open_first", run=run_id, step=step, did="confirm")
-        approval = Approval(actor=who.id, revision=run.revision, digest=filled, at=deps.now(), kind="confirm", step=StepId(step))
-        runs.add_approval(conn, run_id, approval)
-        data = {"step": step, "filling": filled, "passes": f"{step}:{filled[:8]}", "deadline": None}
-        change = door.StepChange(id=StepId(step))
-        return move(conn, deps, run, Event.CONFIRMED, who=who, did="confirm", data=data, step=change)
+        asked: Any = {"revision": revision, "on_card": shown, "opened_all": opened_all, "typed": typed}
+        values = guard.must_confirm(conn, deps, run, step, digest8, who, received_at, **asked)
+        return _confirm(conn, deps, run, step, values, who)
 
     return await by_person(deps, work)
 
 
-def _makers(conn: Connection, run: Run, step: str, level: Level) -> set[str]:
-    """Who gave a high-risk step its values by hand does not also confirm them."""
-    brought = next((state.revision for state in runs.steps(conn, run.id) if state.id == step), run.revision)
-    author = next((one.author for one in runs.revisions(conn, run.id) if one.revision == brought), PLANNER)
-    return {author} - {PLANNER} if level is Level.HIGH else set()
+def _confirm(conn: Connection, deps: Deps, run: Run, step: str, values: Values, who: policy.Member) -> Run:
+    filling, count = values.filling, len(values.already) + 1
+    approval = Approval(actor=who.id, revision=run.revision, digest=filling, at=deps.now(), kind="confirm", step=StepId(step))
+    runs.add_approval(conn, run.id, approval)
+    data: dict[str, Any] = {"step": step, "filling": filling, **({"typed": True} if values.wants else {})}
+    if values.needed > 1:
+        data |= {"count": count, "needed": values.needed}
+    if count < values.needed:
+        return move(conn, deps, run, Event.APPROVAL_GIVEN, who=who, did="confirm", data=data)
+    data |= {"passes": f"{step}:{filling[:8]}", "deadline": None}
+    return move(conn, deps, run, Event.CONFIRMED, who=who, did="confirm", data=data, step=door.StepChange(id=StepId(step)))
+
+
+async def may_confirm(deps: Deps, run_id: str, step: str, digest8: str, *, who: policy.Member) -> bool:
+    """Would this person's yes to these values count now, if they have seen all of them? For forms; the yes itself asks anew."""
+
+    def look(conn: Connection) -> bool:
+        try:
+            run = runs.get(conn, run_id)
+            guard.must_confirm(conn, deps, run, step, digest8, who, deps.now(), opened_all=True, to_be_typed=True)
+        except Refused:
+            return False
+        return True
+
+    return await deps.store.read(look)
+
+
+async def is_written(deps: Deps, run_id: str, step: str) -> bool:
+    """Is a yes to the values of that step given in writing, whoever gives it? Asks nothing but the store."""
+    return bool(deps.policy.step_up) and await deps.store.read(
+        lambda conn: guard.is_confirmed_in_writing(conn, deps, runs.get(conn, run_id), step)
+    )
+
+
+async def to_be_written(
+    deps: Deps,
+    run_id: str,
+    step: str,
+    *,
+    digest8: str,
+    who: policy.Member,
+    received_at: datetime,
+    revision: int | None = None,
+    opened_all: bool = False,
+) -> Values:
+    """What this person says yes to, and what they must type for it. Raises whatever else stands in the way of their yes."""
+    on_card = None if opened_all else await _shown_on_card(deps, run_id, step)
+    asked: Any = {"revision": revision, "on_card": on_card, "opened_all": opened_all, "to_be_typed": True}
+    return await deps.store.read(
+        lambda conn: guard.must_confirm(conn, deps, runs.get(conn, run_id), step, digest8, who, received_at, **asked)
+    )
 
 
 async def _shown_on_card(deps: Deps, run_id: str, step: str) -> Digest | None:
@@ -99,13 +125,15 @@ async def _shown_on_card(deps: Deps, run_id: str, step: str) -> Digest | None:
     return filled if fits_card(seen["args"], sends=sends, after=seen["preview"].get("after")) else None
 
 
-async def refuse(deps: Deps, run_id: str, step: str, *, digest8: str, who: policy.Member, reason: str) -> Run:
+async def refuse(
+    deps: Deps, run_id: str, step: str, *, digest8: str, who: policy.Member, reason: str, received_at: datetime | None = None
+) -> Run:
     """Say no to one step just before it runs: it and what depends on it are left out, the rest goes on (C020)."""
     reason = redact(reason)  # it becomes the step's error, which is stored as it may be shown
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        filled = _must_be_refusable(conn, deps, run, step, digest8, who)
+        filled = guard.must_refuse(conn, deps, run, step, digest8, who, received_at or deps.now())
         data = {"step": step, "filling": filled, "reason": reason, "deadline": None, **_call(conn, run, step)}
         change = door.StepChange(id=StepId(step), error=f"refused: {reason}" if reason else "refused")
         return move(conn, deps, run, Event.CONFIRM_REFUSED, who=who, did="refuse", data=data, step=change)
@@ -115,18 +143,7 @@ async def refuse(deps: Deps, run_id: str, step: str, *, digest8: str, who: polic
 
 async def may_refuse(deps: Deps, run_id: str, step: str, digest8: str, *, who: policy.Member) -> None:
     """Raise what `refuse` would raise now, so that nobody is asked for a reason that could only be turned down."""
-    await deps.store.read(lambda conn: _must_be_refusable(conn, deps, runs.get(conn, run_id), step, digest8, who))
-
-
-def _must_be_refusable(conn: Connection, deps: Deps, run: Run, step: str, digest8: str, who: policy.Member) -> Digest:
-    """The digest of the filling that may be refused; raises the refusal that fits when it cannot be."""
-    must_hold(run, step, Event.CONFIRM_REFUSED, did="refuse")
-    filled = _filling(conn, run.id, step)
-    if not filled.startswith(digest8):
-        raise Refused("confirm_void", run=run.id, step=step)
-    if no := policy.may_decide(deps.policy, who, requester=run.requester):
-        raise Refused(no, run=run.id, step=step, did="refuse")
-    return filled
+    await deps.store.read(lambda conn: guard.must_refuse(conn, deps, runs.get(conn, run_id), step, digest8, who, deps.now()))
 
 
 def _call(conn: Connection, run: Run, step: str) -> dict[str, Any]:
@@ -135,8 +152,3 @@ def _call(conn: Connection, run: Run, step: str) -> dict[str, Any]:
     state = next(state for state in runs.steps(conn, run.id) if state.id == step)
     calls = [call_fingerprint(planned.tool, state.args or {}), call_fingerprint(planned.tool, planned.args)]
     return {"tool": planned.tool, "calls": calls}
-
-
-def _filling(conn: Connection, run_id: str, step: str) -> Digest:
-    state = runs.step(conn, run_id, step)
-    return fingerprint(state.args if state else None)

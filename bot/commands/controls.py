@@ -4,30 +4,34 @@ Anyone in the channel may brake; letting go is narrower (the requester and the a
 once it has returned, no further step starts (P4), because starting a step is a compare-and-set on the same row.
 """
 
-from collections.abc import Callable
 from typing import Any
 
 from sqlalchemy import Connection
 
-from bot.core import policy
+from bot import guard
+from bot.core import budget, policy
 from bot.core.ids import StepId
 from bot.core.plan import Step, fingerprint, ready
 from bot.core.rest import OPEN_TO_CHANGE
-from bot.core.risk import Level
-from bot.core.run import Event, Run, RunStatus, StepStatus
+from bot.core.run import Event, Run, StepStatus
 from bot.core.snapshot import Observation
 from bot.deps import Deps
 from bot.errors import Refused
-from bot.moving import by_person, move, must_hold
-from bot.store import door, history, runs
+from bot.moving import by_person, move
+from bot.store import audit, door, history, runs
 from bot.tools.masks import redact
-
-Guard = Callable[[Run], str | None]
 
 
 async def pause(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
     """No further step starts; what runs finishes. Raises `Refused` when there is nothing to pause."""
-    return await _change(deps, run_id, Event.PAUSE_ASKED, who=who, did="pause", guard=_brakes(deps, who))
+
+    def work(conn: Connection) -> Run:
+        run = runs.get(conn, run_id)
+        guard.must_brake(deps, run, who, did="pause")
+        history.stepped_in(conn, run_id, _at_hand(conn, run), how=Event.PAUSE_ASKED, at=deps.now())
+        return move(conn, deps, run, Event.PAUSE_ASKED, who=who, did="pause", data={})
+
+    return await by_person(deps, work)
 
 
 async def stop(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
@@ -35,10 +39,8 @@ async def stop(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        early = run.status in (RunStatus.PLANNING, RunStatus.IN_REVIEW)
-        may = _decides(deps, who)(run) if early else _brakes(deps, who)(run)
-        if may:
-            raise Refused(may, run=run_id, did="stop")
+        early = run.status in guard.EARLY
+        guard.must_stop(deps, run, who)
         event = Event.CANCELLED if early else Event.STOP_ASKED
         data = {"reason": "stopped", "deadline": None} if early else {"deadline": None}
         if not early:
@@ -50,12 +52,21 @@ async def stop(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
 
 async def resume(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
     """A paused (or pausing) run goes on."""
-    return await _change(deps, run_id, Event.RESUMED, who=who, did="resume", guard=_decides(deps, who))
+
+    def work(conn: Connection) -> Run:
+        run = runs.get(conn, run_id)
+        guard.must_resume(deps, run, who)
+        return move(conn, deps, run, Event.RESUMED, who=who, did="resume", data={})
+
+    return await by_person(deps, work)
 
 
 async def proceed(deps: Deps, run_id: str, step: str | None, *, who: policy.Member) -> Run:
-    """Go on past the breakpoint (or other planned hold) at which the run stands."""
-    return await _let_go(deps, run_id, Event.CONTINUED, step, who=who, did="continue", passes=step)
+    """Go on past the hold that the policy or a person planned: a breakpoint, so many steps in a row, a budget that is used up.
+
+    More of a budget is granted once of each kind: then `Refused("budget_spent")`.
+    """
+    return await _let_go(deps, run_id, Event.CONTINUED, step, who=who, did="continue")
 
 
 async def retry(deps: Deps, run_id: str, step: str, *, who: policy.Member, tries: int | None = None) -> Run:
@@ -75,21 +86,18 @@ async def happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, no
     note = redact(note)
     observation = Observation(value={"note": note}, says=note[:60] or "settled by a person", sha256=fingerprint({"note": note}))
     change = door.StepChange(id=StepId(step), observation=observation, finished_at=deps.now())
-    return await _let_go(
-        deps, run_id, Event.HAPPENED, step, who=who, did="settle", change=change, approver=True, facts={"note": note}, tries=tries
-    )
+    return await _let_go(deps, run_id, Event.HAPPENED, step, who=who, did="settle", change=change, facts={"note": note}, tries=tries)
 
 
 async def may_settle(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> None:
     """Raise what `happened` would raise now, so that nobody is asked for words that could only be turned down."""
-    run = await deps.store.read(lambda conn: runs.get(conn, run_id))
-    _must_let_go(deps, run, Event.HAPPENED, step, who=who, did="settle", approver=True)
+    await deps.store.read(lambda conn: guard.must_settle(conn, deps, runs.get(conn, run_id), Event.HAPPENED, step, who))
 
 
 async def not_happened(deps: Deps, run_id: str, step: str, *, who: policy.Member, tries: int | None = None) -> Run:
     """The step in doubt took no effect; it may run (again). An answer to an earlier doubt settles no later one (P6)."""
     change = door.StepChange(id=StepId(step))
-    return await _let_go(deps, run_id, Event.NOT_HAPPENED, step, who=who, did="settle", change=change, approver=True, tries=tries)
+    return await _let_go(deps, run_id, Event.NOT_HAPPENED, step, who=who, did="settle", change=change, tries=tries)
 
 
 async def set_breakpoint(deps: Deps, run_id: str, step: str, *, who: policy.Member) -> Run:
@@ -97,8 +105,7 @@ async def set_breakpoint(deps: Deps, run_id: str, step: str, *, who: policy.Memb
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        if no := _brakes(deps, who)(run):
-            raise Refused(no, run=run_id, did="breakpoint")
+        guard.must_brake(deps, run, who, did="breakpoint")
         state = runs.step(conn, run_id, step)
         if state is None or state.status not in OPEN_TO_CHANGE:
             raise Refused("step_started", run=run_id, step=step)
@@ -110,14 +117,6 @@ async def set_breakpoint(deps: Deps, run_id: str, step: str, *, who: policy.Memb
     return await by_person(deps, work)
 
 
-def _brakes(deps: Deps, who: policy.Member) -> Guard:
-    return lambda run: policy.may_brake(deps.policy, who, requester=run.requester)
-
-
-def _decides(deps: Deps, who: policy.Member) -> Guard:
-    return lambda run: policy.may_decide(deps.policy, who, requester=run.requester)
-
-
 async def _let_go(
     deps: Deps,
     run_id: str,
@@ -126,44 +125,29 @@ async def _let_go(
     *,
     who: policy.Member,
     did: str,
-    passes: str | None = None,
     change: door.StepChange | None = None,
-    approver: bool = False,
     facts: dict[str, Any] | None = None,
     tries: int | None = None,
 ) -> Run:
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        _must_let_go(deps, run, event, step, who=who, did=did, approver=approver)
-        if tries is not None and any(state.id == step and state.attempt != tries for state in runs.steps(conn, run_id)):
-            raise Refused("moved_on", run=run_id, step=step, held=step, did=did)
+        if did == "settle":
+            guard.must_settle(conn, deps, run, event, step or "", who, tries=tries)
+        else:
+            guard.must_let_go(conn, deps, run, event, step, who, did=did, tries=tries)
+        passes = _passes(conn, run, step) if event is Event.CONTINUED else None
         data = {"step": step, **({"passes": passes} if passes else {}), **(facts or {})}
         return move(conn, deps, run, event, who=who, did=did, data=data, step=change)
 
     return await by_person(deps, work)
 
 
-def _must_let_go(deps: Deps, run: Run, event: Event, step: str | None, *, who: policy.Member, did: str, approver: bool) -> None:
-    """Raise the refusal that fits when this person may not let this hold go, or the run does not stand there."""
-    if approver:
-        no = policy.may_approve(deps.policy, who, requester=run.requester, level=Level.LOW)
-    else:
-        no = policy.may_decide(deps.policy, who, requester=run.requester)
-    if no:
-        raise Refused(no, run=run.id, did=did)
-    must_hold(run, step, event, did=did)
-
-
-async def _change(deps: Deps, run_id: str, event: Event, *, who: policy.Member, did: str, guard: Guard) -> Run:
-    def work(conn: Connection) -> Run:
-        run = runs.get(conn, run_id)
-        if no := guard(run):
-            raise Refused(no, run=run_id, did=did)
-        if event is Event.PAUSE_ASKED:
-            history.stepped_in(conn, run_id, _at_hand(conn, run), how=event, at=deps.now())
-        return move(conn, deps, run, event, who=who, did=did, data={})
-
-    return await by_person(deps, work)
+def _passes(conn: Connection, run: Run, step: str | None) -> str | None:
+    """What is let go for good. Raises `Refused("budget_spent")` where that was granted before."""
+    record = audit.entries(conn, run.id)
+    if budget.is_final(run, kind := budget.used_up(run, record)):
+        raise Refused("budget_spent", run=run.id, step=step, what=kind, did="continue")
+    return budget.passes(run, record)
 
 
 def _at_hand(conn: Connection, run: Run) -> list[Step]:

@@ -8,14 +8,16 @@ from dataclasses import dataclass
 
 from sqlalchemy import Connection
 
+from bot import guard
 from bot.core import policy
 from bot.core.audit import audit_post
+from bot.core.ids import CLOCK, PULLCORD
 from bot.core.run import Event, Hold, NotAllowed, Run, RunStatus, StepStatus
 from bot.core.snapshot import Freeze
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.moving import by_person
-from bot.store import audit, cord, door, posts, runs
+from bot.store import audit, cord, door, posts, runs, timers
 from bot.tools.masks import redact
 
 
@@ -38,8 +40,7 @@ async def freeze(deps: Deps, *, who: policy.Member, why: str) -> Held:
     """Hold everything. Raises `Refused`: `not_admin`, or `already_frozen` with by, at and why."""
 
     def work(conn: Connection) -> Held:
-        if no := policy.may_freeze(deps.policy, who):
-            raise Refused(no, did="freeze")
+        guard.must_freeze(deps, who)
         at = deps.now()
         now = cord.freeze(conn, by=who.id, why=redact(why), at=at)
         if now is None:
@@ -52,8 +53,7 @@ async def freeze(deps: Deps, *, who: policy.Member, why: str) -> Held:
 
 async def may_freeze(deps: Deps, *, who: policy.Member) -> None:
     """Raise what `freeze` would raise now, so that nobody is asked for a reason that could only be turned down."""
-    if no := policy.may_freeze(deps.policy, who):
-        raise Refused(no, did="freeze")
+    guard.must_freeze(deps, who)
     if (there := await deps.store.read(cord.frozen)) is not None:
         raise Refused("already_frozen", did="freeze", **there.model_dump())
 
@@ -62,14 +62,26 @@ async def thaw(deps: Deps, *, who: policy.Member) -> Held:
     """Let everything go on that stood only for the freeze. Raises `Refused`: `not_admin` or `not_frozen`."""
 
     def work(conn: Connection) -> Held:
-        if no := policy.may_freeze(deps.policy, who):
-            raise Refused(no, did="thaw")
+        guard.must_freeze(deps, who, did="thaw")
         ended = cord.thaw(conn, by=who.id, at=deps.now())
         if ended is None:
             raise Refused("not_frozen", did="thaw")
+        _prolong(conn, deps, ended)
         return _tell(conn, deps, Event.THAWED, who, _move_all(conn, deps, Event.THAWED, who.id, ended))
 
     return await by_person(deps, work)
+
+
+def _prolong(conn: Connection, deps: Deps, ended: Freeze) -> None:
+    """What stood and waited for a yes that nobody could make count has that much longer, so that nobody's time ran out meanwhile."""
+    for run in runs.open_runs(conn):
+        if run.status is not RunStatus.PAUSED or run.deadline is None:
+            continue
+        given = next(entry.at for entry in reversed(audit.entries(conn, run.id)) if entry.data.get("deadline"))
+        by = deps.now() - max(ended.at, given)
+        data = {"why": "everything was frozen", "deadline": run.deadline + by}
+        door.change(conn, run.id, Event.PROLONGED, actor=CLOCK, at=deps.now(), data=data)
+        timers.delay(conn, run.id, by)
 
 
 def _move_all(conn: Connection, deps: Deps, event: Event, actor: str, now: Freeze) -> Held:
@@ -93,7 +105,7 @@ def _moves(conn: Connection, deps: Deps, run: Run, event: Event, actor: str, now
 def _tell(conn: Connection, deps: Deps, event: Event, who: policy.Member, held: Held) -> Held:
     """The one entry about the whole bot, in the chain that is no run's; open runs' cards and the bell follow by themselves."""
     data = {"why": held.freeze.why, "by": held.freeze.by, "held": held.runs, "running": held.running}
-    door.note(conn, audit.UNKNOWN, event, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, audit.UNKNOWN, event))
+    door.note(conn, audit.NO_RUN, event, actor=who.id, at=deps.now(), data=data, tell=audit_post(deps.audit_place, audit.NO_RUN, event))
     return held
 
 
@@ -113,7 +125,7 @@ async def lift_restart(deps: Deps) -> int:
 def _lift(conn: Connection, deps: Deps, run: Run, now: Freeze | None) -> None:
     event = Event.RESUMED if now is None else Event.FROZEN
     data = {"why": now.why} if now else {"why": "Pullcord is back"}
-    door.change(conn, run.id, event, actor="pullcord", at=deps.now(), data=data)
+    door.change(conn, run.id, event, actor=PULLCORD, at=deps.now(), data=data)
 
 
 async def hold_for_restart(deps: Deps) -> int:
@@ -122,7 +134,7 @@ async def hold_for_restart(deps: Deps) -> int:
     def work(conn: Connection) -> int:
         running = [run for run in runs.open_runs(conn) if run.status is RunStatus.RUNNING]
         for run in running:
-            door.change(conn, run.id, Event.HELD, actor="pullcord", at=deps.now(), data={"reason": Hold.SHUTDOWN})
+            door.change(conn, run.id, Event.HELD, actor=PULLCORD, at=deps.now(), data={"reason": Hold.SHUTDOWN})
         return len(running)
 
     return await deps.store.write(work)
@@ -135,7 +147,7 @@ async def settle_for_restart(deps: Deps) -> int:
         held = [run for run in runs.open_runs(conn) if run.status is RunStatus.PAUSING and run.reason is Hold.SHUTDOWN]
         still = [run for run in held if not any(step.status is StepStatus.RUNNING for step in runs.steps(conn, run.id))]
         for run in still:
-            door.change(conn, run.id, Event.SETTLED, actor="pullcord", at=deps.now())
+            door.change(conn, run.id, Event.SETTLED, actor=PULLCORD, at=deps.now())
         return len(still)
 
     return await deps.store.write(work)

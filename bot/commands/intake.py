@@ -37,7 +37,7 @@ async def edited(deps: Deps, *, channel: str, source_ts: str, text: str, actor: 
 
     def work(conn: Connection) -> Run | None:
         run = runs.by_source(conn, channel, source_ts)
-        if run is None or run.is_final or text.strip() in (run.ask, ""):
+        if run is None or run.is_final or deps.secrets.typed(text.strip(), run.id) in (run.ask, ""):
             return None
         post = NewPost(
             run=run.id,

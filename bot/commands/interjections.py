@@ -4,8 +4,11 @@ What needs nobody to make it out (a control word, one of the exact forms, a ques
 and made out in the background (`activities.hearing`), by a cheap model or by rules; a listener never waits for that.
 """
 
+from datetime import datetime
+
 from sqlalchemy import Connection
 
+from bot import guard
 from bot.core import policy
 from bot.core.drafts import Reply
 from bot.core.replies import control_wish, sure
@@ -25,7 +28,7 @@ async def reply(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: s
     word = control_wish(text)
     if word:
         return Outcome("status") if word == "status" else Outcome("control", {"word": word})
-    said = Reply(ts=ts, actor=who.id, text=text)
+    said = Reply(ts=ts, actor=who.id, text=deps.secrets.typed(text, run_id))
     outcome = await by_person(deps, lambda conn: _hear(conn, deps, runs.get(conn, run_id), said, who))
     if outcome.kind == "heard":
         deps.unheard.add(run_id)
@@ -35,7 +38,7 @@ async def reply(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: s
 
 def _hear(conn: Connection, deps: Deps, run: Run, said: Reply, who: policy.Member) -> Outcome:
     if run.status is RunStatus.PLANNING and run.reason is Hold.QUESTION:
-        _answer(conn, deps, run, said.text, who)
+        _answer(conn, deps, run, said.text, who, deps.now())
         return Outcome("answered")
     plan = runs.revision(conn, run.id, run.proposed or run.revision)[0] if run.revision else None
     kind = sure(said.text, plan, tools=deps.tools.catalogue)
@@ -43,7 +46,7 @@ def _hear(conn: Connection, deps: Deps, run: Run, said: Reply, who: policy.Membe
         return Outcome("withdraw")
     if kind == "control":  # "stop?": a question about the word, and no command
         kind = None
-    if kind in (None, "change") and (no := _may_change(deps, run, who)):
+    if kind in (None, "change") and (no := guard.why_no_change(deps, run, who)):
         if kind == "change":
             raise Refused(no, run=run.id, did="change", words=said.text)
         replies.heard(conn, run.id, said, at=deps.now(), kind="not_understood")  # nobody need make out what would not count
@@ -55,25 +58,14 @@ def _hear(conn: Connection, deps: Deps, run: Run, said: Reply, who: policy.Membe
     return take(conn, deps, run, said, kind, who=who) if kind is not None else Outcome("heard")
 
 
-def _may_change(deps: Deps, run: Run, who: policy.Member) -> str | None:
-    """Why this person's wish for a change does not count, or None."""
-    if run.is_final:
-        return policy.may_ask(deps.policy, who)
-    if run.status is RunStatus.IN_REVIEW:
-        return policy.may_decide(deps.policy, who, requester=run.requester)
-    return policy.may_redirect(deps.policy, who, requester=run.requester)
-
-
-async def answer_question(deps: Deps, run_id: str, *, text: str, who: policy.Member) -> Run:
+async def answer_question(deps: Deps, run_id: str, *, text: str, who: policy.Member, received_at: datetime | None = None) -> Run:
     """The requester (or an approver) answers the planner's question; planning goes on with it."""
-    return await by_person(deps, lambda conn: _answer(conn, deps, runs.get(conn, run_id), text, who))
+    words = deps.secrets.typed(text, run_id)
+    return await by_person(deps, lambda conn: _answer(conn, deps, runs.get(conn, run_id), words, who, received_at or deps.now()))
 
 
-def _answer(conn: Connection, deps: Deps, run: Run, text: str, who: policy.Member) -> Run:
-    if no := policy.may_decide(deps.policy, who, requester=run.requester):
-        raise Refused(no, run=run.id, did="answer")
-    if run.status is not RunStatus.PLANNING or run.reason is not Hold.QUESTION:
-        raise Refused("moved_on", run=run.id, did="answer")
+def _answer(conn: Connection, deps: Deps, run: Run, text: str, who: policy.Member, received_at: datetime) -> Run:
+    guard.must_answer(conn, deps, run, who, received_at)
     data = {"answer": text, "deadline": None}
     return door.change(conn, run.id, Event.QUESTION_ANSWERED, actor=who.id, at=deps.now(), data=data)
 
@@ -88,6 +80,6 @@ async def changed(deps: Deps, run_id: str, *, ts: str, text: str | None, who: po
         if text is None or not text.strip():
             replies.made_out(conn, run_id, ts, "gone")
         else:
-            replies.edited(conn, run_id, ts, text)
+            replies.edited(conn, run_id, ts, deps.secrets.typed(text, run_id))
 
     await deps.store.write(work)

@@ -4,23 +4,26 @@ Everything said is in the run's record, in the order in which it was said, so th
 that a later word counts more than an earlier one. Planning itself is slow work (`activities.redrafting`) and begins once nothing runs.
 """
 
+from datetime import datetime
+
 from sqlalchemy import Connection
 
-from bot.changing import must_be_redirectable, pull
+from bot import guard
+from bot.changing import pull
 from bot.core import policy, rest
 from bot.core.run import Event, Run
 from bot.deps import Deps
-from bot.errors import Refused
 from bot.moving import by_person, move
 from bot.store import audit, replies, runs
 
 
-async def redirect(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: str = "") -> Run:
+async def redirect(deps: Deps, run_id: str, *, text: str, who: policy.Member, ts: str = "", received_at: datetime | None = None) -> Run:
     """What was said is to change the rest: no further step starts, and the rest is planned again.
 
     `ts`: the message, if it was one. Raises `Refused`: `no_redirects_left`, `not_live`, or why this person may not.
     """
-    return await by_person(deps, lambda conn: pull(conn, deps, runs.get(conn, run_id), text=text, who=who, ts=ts))
+    words = deps.secrets.typed(text, run_id)
+    return await by_person(deps, lambda conn: pull(conn, deps, runs.get(conn, run_id), text=words, who=who, ts=ts, received_at=received_at))
 
 
 async def may_redirect(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
@@ -28,13 +31,13 @@ async def may_redirect(deps: Deps, run_id: str, *, who: policy.Member) -> Run:
 
     def look(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        must_be_redirectable(conn, deps, run, who)
+        guard.must_redirect(conn, deps, run, who, deps.now())
         return run
 
     return await deps.store.read(look)
 
 
-async def withdraw(deps: Deps, run_id: str, *, who: policy.Member, revision: int | None = None) -> Run:
+async def withdraw(deps: Deps, run_id: str, *, who: policy.Member, revision: int | None = None, received_at: datetime | None = None) -> Run:
     """Never mind: the open redirect is dropped, with every reply that is still being made out; the rest goes on as it was approved.
 
     `revision`: the one that the button stood on. Raises `Refused` if there is nothing to drop, or that revision waits no more.
@@ -42,14 +45,7 @@ async def withdraw(deps: Deps, run_id: str, *, who: policy.Member, revision: int
 
     def work(conn: Connection) -> Run:
         run = runs.get(conn, run_id)
-        if revision not in (None, run.proposed):
-            raise Refused("stale", run=run_id, revision=revision, current=run.proposed or run.revision, status=run.status, did="never mind")
-        if run.redirect is None and not replies.waiting(conn, run_id):
-            raise Refused("nothing_to_withdraw", run=run_id, status=run.status, did="never mind")
-        said_it = who.id in {reply.actor for reply in rest.opened(audit.entries(conn, run_id)).replies}
-        no = policy.may_decide(deps.policy, who, requester=run.requester)
-        if no is not None and not (no == "not_allowed" and said_it):
-            raise Refused(no, run=run_id, did="never mind")
+        guard.must_withdraw(conn, deps, run, who, received_at or deps.now(), revision=revision)
         replies.drop_waiting(conn, run_id)
         if run.redirect is None:
             return run
@@ -68,6 +64,8 @@ async def reply_changed(deps: Deps, run_id: str, *, ts: str, text: str | None, w
 
     None if it is not such a reply: what was adopted stays adopted, and editing a message changes no plan that runs (C015, C016).
     """
+
+    text = deps.secrets.typed(text, run_id) if text else text
 
     def work(conn: Connection) -> Run | None:
         run = runs.get(conn, run_id)

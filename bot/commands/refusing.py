@@ -10,11 +10,12 @@ from bot.core.run import Event
 from bot.deps import Deps
 from bot.errors import Refused
 from bot.store import door, runs
+from bot.tools.masks import redacted
 
 
 async def record(deps: Deps, refused: Refused, *, run_id: str | None, actor: str, did: str) -> None:
     """Write the audit entry of a refused attempt. It changes no run; one without a run goes to the bot's own chain."""
-    data: dict[str, Any] = {"did": did, "kind": refused.kind, "facts": canonical(refused.facts)}
+    data: dict[str, Any] = {"did": did, "kind": refused.kind, "facts": canonical(redacted(dict(refused.facts)))}
 
     def work(conn: Connection) -> None:
         known = run_id is not None and runs.exists(conn, run_id)  # an old card may name a run of another database

@@ -20,7 +20,7 @@ from jsonschema.exceptions import SchemaError, UnknownType, ValidationError
 
 from bot.core.catalogue import ToolSpec
 from bot.core.drafts import Fault
-from bot.core.references import OPEN, find, lone
+from bot.core.references import OPEN, find, lone, secrets
 from bot.core.wording import shown
 
 DEEPEST = 40  # lists and objects within each other
@@ -92,7 +92,7 @@ def _validator(same: _Same) -> jsonschema.Draft202012Validator:
 def check_args(spec: ToolSpec, args: Mapping[str, Any], *, late: bool) -> list[Fault]:
     """What is wrong with the arguments; `late`: references may stand in them (a plan), else every value is final (a call).
 
-    Scope is asked last, of arguments that fit, and only of those that hold no reference.
+    Scope is asked last, of arguments that fit, and only of those that hold no reference. A secret is put in at the call, which judges anew.
     """
     if is_deep(args):
         return [Fault(field="args", says=f"lists and objects are more than {DEEPEST} deep", fix="make it flatter")]
@@ -102,7 +102,7 @@ def check_args(spec: ToolSpec, args: Mapping[str, Any], *, late: bool) -> list[F
         return [Fault(field="tool", says=f"the definition of {spec.name} cannot be read ({type(error).__name__})", fix="tell the admin")]
     if faults or spec.scope is None:
         return faults
-    known = {name: value for name, value in args.items() if not (late and find(value))}
+    known = {name: value for name, value in args.items() if not _is_open(value, late)}
     refusal = spec.scope(known)
     field = f"args.{spec.target}" if spec.target in known else "args"
     return [Fault(field=field, says=refusal, fix="stay within what the admin allows")] if refusal else []
@@ -149,25 +149,31 @@ def _unknown(spec: ToolSpec, args: Mapping[str, Any]) -> list[Fault]:
 
 def _by_schema(spec: ToolSpec, args: Mapping[str, Any], *, late: bool) -> list[Fault]:
     validator = _validator(_Same(spec.args_schema))
-    errors = [error for error in validator.iter_errors(dict(args)) if not (late and _is_excused(error))]
+    errors = [error for error in validator.iter_errors(dict(args)) if not _is_excused(error, late)]
     errors = [error for error in errors if error.validator != "additionalProperties" or error.absolute_path]
     return [_fault(spec, _closest_branch(error), args) for error in errors]
 
 
-def _is_excused(error: ValidationError) -> bool:
-    """Is the fault one that a value filled in later may still mend?"""
+def _is_open(value: Any, late: bool) -> bool:
+    """Is the value not known here, or not all of it?"""
+    return bool(secrets(value)) or (late and bool(find(value)))
+
+
+def _is_excused(error: ValidationError, late: bool) -> bool:
+    """Is the fault one that a value filled in later may still mend? A secret is a text, and nothing more is known of it."""
     value = error.instance
-    if lone(value):
+    if late and lone(value):
         return True
     if error.validator in ("anyOf", "oneOf", "allOf"):
         branches: dict[Any, list[ValidationError]] = {}
         for inner in error.context or ():
             branches.setdefault(inner.relative_schema_path[0], []).append(inner)
-        return any(all(_is_excused(inner) for inner in branch) for branch in branches.values()) or (not branches and bool(find(value)))
-    if isinstance(value, str) and OPEN in value and find(value):
+        some = any(all(_is_excused(inner, late) for inner in branch) for branch in branches.values())
+        return some or (not branches and _is_open(value, late))
+    if isinstance(value, str) and OPEN in value and _is_open(value, late):
         return error.validator != "type"
     uncertain = error.validator in ("not", "contains", "if", "const", "enum")
-    return (uncertain or not {"then", "else"}.isdisjoint(error.absolute_schema_path)) and bool(find(value))
+    return (uncertain or not {"then", "else"}.isdisjoint(error.absolute_schema_path)) and _is_open(value, late)
 
 
 def _closest_branch(error: ValidationError) -> ValidationError:

@@ -38,6 +38,7 @@ class ToolSpec:
     lock: str = ""  # "deploy:{env}"
     untrusted_output: bool = False  # what it returns was written by strangers
     outward: bool = False  # its arguments leave the house
+    secrets: tuple[str, ...] | None = None  # arguments that may name secrets; None: all, or none where words go out (see `takes_secrets`)
     previews: bool = False
     verifies: bool = False
     tells_freshness: bool = False  # it can say whether what it read has changed since
@@ -59,6 +60,12 @@ class ToolSpec:
                 "idempotent": self.idempotent,
             }
         )
+
+    def takes_secrets(self, argument: str) -> bool:
+        """May `{{secret:NAME}}` stand in that argument? Nowhere by itself where words are put before people, or leave the house."""
+        if self.secrets is None:
+            return self.effect is not Effect.SEND and not self.outward
+        return argument in self.secrets
 
     @property
     def repeatable(self) -> bool:

@@ -7,7 +7,6 @@ from typing import Any
 
 from bot.core.characters import utf16, visible
 from bot.core.plan import Plan, Step, canonical
-from bot.core.references import sources
 
 MOST_STEPS = 20
 LONGEST_ARGUMENT = 600  # characters
@@ -53,11 +52,6 @@ def _fits(value: Any) -> bool:
 def shown(value: Any) -> str:
     """An argument as people read it: text as it is, everything else as compact JSON."""
     return value if isinstance(value, str) else canonical(value)
-
-
-def is_late(value: Any) -> bool:
-    """Is (part of) this argument filled in from an earlier result?"""
-    return bool(sources(value))
 
 
 def pages(plan: Plan) -> list[list[Step]]:

@@ -106,6 +106,7 @@ class Brief(BaseModel):
     before: str = ""  # what the run found that this ask follows: its answer
     current: Plan | None = None  # the plan under review, if another revision of it is wanted
     changes: tuple[str, ...] = ()  # ... and what the reviewers asked to be different, oldest first
+    secrets: tuple[str, ...] = ()  # names that `{{secret:NAME}}` may have; nobody here knows a value
     rest: Rest | None = None  # the run is live: plan only its rest
 
 

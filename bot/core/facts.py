@@ -1,6 +1,7 @@
 """What grading must know of the world beside the plan: gathered before, since grading itself asks nobody.
 
-Everything here can only raise a grade. What is not known is None or missing, and counts for nothing.
+Everything here can only raise a grade. What is not known is None or missing, and counts for nothing. (That an id means "#ops" is no such
+fact, but a part of the value: with it, a rule on names can judge the id.)
 """
 
 from collections.abc import Mapping
@@ -15,7 +16,9 @@ class Reach(BaseModel):
     model_config = ConfigDict(frozen=True)
 
     people: int | None = None
-    external: bool = False  # people of other workspaces, or guests, read there
+    external: bool = False  # people of other workspaces read there
+    private: bool = False  # what is said there is not for everybody here
+    name: str = ""  # of the channel, without "#"; empty where it is not known
 
 
 @dataclass(frozen=True)

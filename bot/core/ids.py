@@ -7,6 +7,10 @@ RunId = NewType("RunId", str)
 StepId = NewType("StepId", str)
 Digest = NewType("Digest", str)
 
+# Actors that are no person: what the bot does by itself (the planner's revisions too), and what passes because time has.
+PULLCORD, CLOCK = "pullcord", "clock"
+NOBODY = frozenset({PULLCORD, CLOCK})
+
 # No I, L, O, U: they are misread, misheard, or spell things.
 ALPHABET = "0123456789ABCDEFGHJKMNPQRSTVWXYZ"
 

@@ -39,12 +39,18 @@ class Step(BaseModel):
         """A changed copy, which finds out anew what it needs."""
         copied = super().model_copy(update=update, deep=deep)
         copied.__dict__.pop("needs", None)
+        copied.__dict__.pop("uses", None)
         return copied
+
+    @cached_property
+    def uses(self) -> tuple[StepId, ...]:
+        """Ids of the steps whose results its arguments are made from, each once, in order."""
+        return tuple(StepId(name) for name in sources(self.args))
 
     @cached_property
     def needs(self) -> tuple[StepId, ...]:
         """Ids of the steps that must have finished first: those written and those referred to, each once, in order."""
-        return tuple(dict.fromkeys((*self.depends_on, *(StepId(name) for name in sources(self.args)))))
+        return tuple(dict.fromkeys((*self.depends_on, *self.uses)))
 
 
 class Plan(BaseModel):

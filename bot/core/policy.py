@@ -14,10 +14,14 @@ from pydantic import BaseModel, ConfigDict
 from bot.core import grading
 from bot.core.catalogue import Catalogue, Effect
 from bot.core.drafts import Fault
+from bot.core.facts import NOTHING, Facts
 from bot.core.plan import Plan
-from bot.core.policy_file import DEMO_POLICY, PROFILE_TIMERS, Limits, Places, Policy, Rule, Timer, ToolRule, default
+from bot.core.policy_file import Limits, Places, Policy, Rule, Timer, ToolRule, default
+from bot.core.policy_remarks import remarks
+from bot.core.policy_terms import MADE
 from bot.core.policy_text import parse
 from bot.core.risk import Grade, Level, Mode, highest
+from bot.policies import example
 
 __all__ = [
     "DEMO_POLICY",
@@ -41,6 +45,8 @@ __all__ = [
     "parse",
     "remarks",
 ]
+
+DEMO_POLICY = example("demo")
 
 
 @dataclass(frozen=True)
@@ -70,10 +76,18 @@ class Verdict(BaseModel):
     expires_after: timedelta
     quorum: int = 1
 
+    @property
+    def shadow(self) -> tuple[str, ...]:
+        """What rules on trial would have done, each after its step: "post: loud (shadow: would be deny)"."""
+        return tuple(f"{grade.step}: {rule}" for grade in self.grades for rule in grade.shadow)
 
-def evaluate(plan: Plan, catalogue: Catalogue, policy: Policy) -> Verdict:
-    """The plan's grades and what follows from them. Pure; tools that are not in the catalogue are denied."""
-    grades = tuple(grading.grade(step, plan, catalogue, policy) for step in plan.steps)
+
+def evaluate(plan: Plan, catalogue: Catalogue, policy: Policy, facts: Facts = NOTHING) -> Verdict:
+    """The plan's grades and what follows from them. Pure; tools that are not in the catalogue are denied.
+
+    Silence releases only what reads by the tools' own word, and is low: whatever the file makes of effects, risks and modes (P9).
+    """
+    grades = grading.grades(plan, catalogue, policy, facts)
     level = highest([grade.level for grade in grades])
     denied = tuple(_denial(plan, grade) for grade in grades if grade.mode is Mode.DENY)
     timer = policy.timers[level]
@@ -83,7 +97,7 @@ def evaluate(plan: Plan, catalogue: Catalogue, policy: Policy) -> Verdict:
         grades=grades,
         denied=denied,
         releases=reads and all(grade.mode is Mode.AUTO for grade in grades),
-        silence_releases=reads and timer.then == "approve" and _declared_reads(plan, catalogue),
+        silence_releases=reads and level is Level.LOW and timer.then == "approve" and _declared_reads(plan, catalogue),
         expires_after=timer.expire,
         quorum=policy.quorum.get(level, 1),
     )
@@ -102,8 +116,11 @@ def _declared_reads(plan: Plan, catalogue: Catalogue) -> bool:
 
 def _denial(plan: Plan, grade: Grade) -> Fault:
     tool = plan.step(grade.step).tool
-    why = f" ({grade.rules[0]})" if grade.rules else ""
+    why = f" ({grade.rules[0]}){'' if grade.reasons[0] == grade.rules[0] else f': {grade.reasons[0]}'}" if grade.rules else ""
     return Fault(step=grade.step, field="tool", says=f"the policy does not allow {tool}{why}", fix="reach the goal without it")
+
+
+REFUSAL = {"requester": "own_request", "editors": "own_edit", "redirectors": "own_edit", "source_author": "source_author"}
 
 
 def may_approve(
@@ -114,35 +131,34 @@ def may_approve(
     level: Level,
     already: Collection[str] = (),
     editors: Collection[str] = (),
+    redirectors: Collection[str] = (),
     source_author: str | None = None,
+    escalated: bool = False,
 ) -> str | None:
     """None if this person's yes counts, else the kind of refusal.
 
-    `already`: who said yes to this digest; `editors`: who wrote this revision by hand; `source_author`: whose message became the ask.
+    `already`: who said yes to this digest; `editors`: who wrote part of this by hand; `redirectors`: whose replies it follows;
+    `source_author`: whose message became the ask; `escalated`: nobody answered in time, so the second list is asked too.
     """
     own = member.id == requester
     alone = policy.profile == "personal" and own
     if not policy.approvers and not alone:
         return "nobody_set"
     refusal = _unfit(member, guests=False)
-    if refusal is None and not alone:
-        refusal = _not_the_one(policy, member, own=own, level=level, editors=editors, source_author=source_author)
+    if refusal is None and not alone and member.listed.isdisjoint(approver_words(policy, escalated)):
+        refusal = "not_allowed"
+    if refusal is None:
+        hands = (own, member.id in editors, member.id in redirectors, member.id == source_author and not own)
+        refusal = _kept_out(policy, member, level, {word for word, had in zip(MADE, hands, strict=True) if had})
     return refusal or ("double" if member.id in already else None)
 
 
-def _not_the_one(
-    policy: Policy, member: Member, *, own: bool, level: Level, editors: Collection[str], source_author: str | None
-) -> str | None:
-    """Why an able person's yes does not count for this very plan: who made it does not also approve it."""
-    if not _is_approver(policy, member):
-        return "not_allowed"
-    if policy.profile == "personal":
-        return None
-    if own and level is Level.HIGH:
-        return "own_request"
-    if member.id in editors:
-        return "own_edit"
-    return "source_author" if source_author == member.id and not own else None
+def _kept_out(policy: Policy, member: Member, level: Level, made: Collection[str]) -> str | None:
+    """Why an able person's yes does not count for this very plan (`may_not`): who made it does not also approve it."""
+    barred = policy.may_not[level]
+    refusal = next((REFUSAL[word] for word in MADE if word in made and word in barred), None)
+    listed = member.listed.intersection(barred) - {*MADE}
+    return refusal or ("not_allowed" if listed else None)
 
 
 def may_decide(policy: Policy, member: Member, *, requester: str) -> str | None:
@@ -187,31 +203,9 @@ def may_ask(policy: Policy, member: Member) -> str | None:  # noqa: ARG001 — t
     return _unfit(member, guests=False)
 
 
-def approver_words(policy: Policy) -> tuple[str, ...]:
-    """The people and groups who may approve, as the file names them."""
-    return policy.approvers
-
-
-_NOT_YET = ("unattended", "wall", "tokens")
-
-
-def remarks(policy: Policy, catalogue: Catalogue) -> list[str]:
-    """What is allowed but probably not meant, one sentence each: for `pullcord policy check` and the doctor."""
-    idle = [glob for glob in policy.tools if not any(grading.fits(name, glob) for name in catalogue)]
-    said = [f"the pattern '{glob}' under tools fits no tool" for glob in idle]
-    for name, spec in catalogue.items():
-        wanted = grading.ruling(name, policy).effect
-        if wanted and wanted is not grading.effect_of(spec, policy):
-            said.append(f"{name} says itself that its effect is {spec.effect}; the file cannot make it {wanted}")
-    said += [f"limits.{name} is understood but not enforced by this version" for name in _NOT_YET if name in policy.limits.model_fields_set]
-    own = [timer for level, timer in policy.timers.items() if timer is not PROFILE_TIMERS[policy.profile][level]]
-    if any(timer.remind or timer.escalate for timer in own):
-        said.append("timers.remind and timers.escalate are understood, but this version only expires")
-    if not policy.approvers and policy.profile != "personal":
-        said.append("nobody is named under approvers, so nobody may approve")
-    if policy.profile == "team" and not policy.places.audit:
-        said.append("places.audit is not set; a team needs an audit channel")
-    return said
+def approver_words(policy: Policy, escalated: bool = False) -> tuple[str, ...]:  # noqa: FBT001, FBT002 - a fact about the wait
+    """The people and groups who may approve, as the file names them; once `escalated` the second list too."""
+    return tuple(dict.fromkeys((*policy.approvers, *policy.escalation))) if escalated else policy.approvers
 
 
 def _is_approver(policy: Policy, member: Member) -> bool:

@@ -1,38 +1,50 @@
-"""The policy as the admin writes it, as frozen models; `policy_text` reads the YAML.
+"""The policy as the admin writes it, as frozen models; `policy_text` reads the YAML, `policy_terms` knows what single values look like.
 
-What may not be said at all cannot be said here: `then: approve` exists for low risk only, and even there it counts only where every step
-reads (see `policy`); no key lets a plan, or a server's hint about its tool, lower a grade.
+Three things cannot be said here at all. **Silence never approves an effect**: `then: approve` exists for low risk (`_silence_is_safe`),
+and counts only where every tool of the plan declares itself a read (`policy.evaluate`). **No plan grades itself**: the conditions of a
+rule are a closed list, and none reads what the planner wrote about its plan (`policy_conditions`). **No hint of a server lowers a risk**:
+there is no key for hints; only the admin's `tools: … effect` counts, and lowers only what is declared execute (`tool_rules.effect_of`).
 """
 
-import re
 from collections.abc import Mapping
 from datetime import timedelta
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import BaseModel, BeforeValidator, ConfigDict, Field, field_validator, model_validator
+from pydantic import BaseModel, ConfigDict, Field, StringConstraints, field_validator, model_validator
+from pydantic_core import PydanticCustomError
 
 from bot.core.catalogue import Effect
+from bot.core.policy_conditions import condition
+from bot.core.policy_terms import (
+    MADE,
+    WHO,
+    Argument,
+    Channel,
+    ChannelGlob,
+    Entry,
+    Expression,
+    HostGlob,
+    KeptOut,
+    PathGlob,
+    Person,
+    Place,
+    Span,
+    Template,
+    ToolGlob,
+    read_span,
+)
 from bot.core.risk import Level, Mode
 from bot.errors import ConfigurationError
 
 Profile = Literal["personal", "team", "external"]
-SPAN = re.compile(r"(?:\d{1,6}[smhd])+")
-UNITS = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
+Words = Annotated[str, StringConstraints(strip_whitespace=True, max_length=200)]  # for people; stands on cards
+Name = Annotated[str, StringConstraints(min_length=1, max_length=60, pattern=r"^[^\s()](?:[^()]*[^\s()])?$")]
+RiskKey = Annotated[Level, Field(strict=False)]
 
 
-def read_span(value: Any) -> timedelta:
-    """A duration such as "30m", "2h", "90s", "1d" or "1h30m"; ValueError otherwise, and for zero."""
-    if isinstance(value, timedelta):
-        return value
-    if not isinstance(value, str) or not SPAN.fullmatch(value):
-        raise ValueError("is not a duration; write it like 90s, 30m, 2h or 1d")
-    span = timedelta(seconds=sum(int(part[:-1]) * UNITS[part[-1]] for part in re.findall(r"\d+[smhd]", value)))
-    if not span:
-        raise ValueError("must be longer than nothing")
-    return span
-
-
-Span = Annotated[timedelta, BeforeValidator(read_span)]
+def _at(*keys: str, says: str) -> PydanticCustomError:
+    """A fault (what is wrong; how to mend it) of one key below the value at hand."""
+    return PydanticCustomError("said", "{says}", {"says": says, "keys": keys})
 
 
 class _Part(BaseModel):
@@ -51,50 +63,63 @@ class Timer(_Part):
     def _in_order(self) -> Self:
         given = [span for span in (self.remind, self.escalate, self.expire) if span]
         if given != sorted(given):
-            raise ValueError("must come in the order remind, escalate, expire; expire is 30m if not given")
+            raise ValueError("is not in the order remind, escalate, expire; give each a longer duration (expire is 30m if not given)")
         return self
 
 
 class Places(_Part):
     """Where cards go. "thread" is the run's own thread."""
 
-    review: tuple[str, ...] = ("thread",)
-    audit: str | None = None
+    review: tuple[Place, ...] = ("thread",)
+    audit: Channel | None = None
+
+    @field_validator("review", mode="after")
+    @classmethod
+    def _somewhere(cls, review: tuple[str, ...]) -> tuple[str, ...]:
+        if not review:
+            raise ValueError("names no place; write [thread]")
+        return review
+
+
+class EffectRule(_Part):
+    """What the admin says of all tools with one effect, unless `tools` names them. What has an effect asks once, whatever stands here."""
+
+    mode: Annotated[Mode, Field(strict=False)]
 
 
 class ToolRule(_Part):
-    """What the admin says of the tools whose names fit a pattern."""
+    """What the admin says of the tools whose names fit a pattern. `effect` raises any tool, and lowers one that is declared execute."""
 
     mode: Annotated[Mode, Field(strict=False)] | None = None
     effect: Annotated[Effect, Field(strict=False)] | None = None
     untrusted: bool | None = None
 
 
-Wanted = str | bool | int | float
-
-
 class Rule(_Part):
-    """If all of `when` fits a step, `risk` and `mode` hold for it. `shadow`: only record what it would have done."""
+    """If all of `when` fits a step, `risk` and `mode` hold for it, and `marks` for what it returns. `shadow`: only say what it would do."""
 
-    when: dict[str, Wanted | tuple[Wanted, ...]] = Field(min_length=1)
+    when: dict[str, Any] = Field(min_length=1)  # see `policy_conditions`
     risk: Annotated[Level, Field(strict=False)] | None = None
     mode: Annotated[Mode, Field(strict=False)] | None = None
-    why: str = ""
-    name: str = ""
+    marks: tuple[Literal["untrusted", "private"], ...] = ()
+    why: Words = ""
+    name: Name | Literal[""] = ""
     shadow: bool = False
 
     @field_validator("when", mode="after")
     @classmethod
     def _known(cls, when: dict[str, Any]) -> dict[str, Any]:
-        wrong = next((key for key in when if key != "tool" and not key.startswith("args.")), None)
-        if wrong is not None:
-            raise ValueError(f"has the unknown condition '{wrong}'; use tool or args.NAME")
+        for key, value in when.items():
+            try:
+                condition(key, value)
+            except ValueError as fault:
+                raise _at(key, says=str(fault)) from fault
         return when
 
     @model_validator(mode="after")
     def _says_something(self) -> Self:
-        if self.risk is None and self.mode is None:
-            raise ValueError("says neither risk nor mode; add one of them")
+        if self.risk is None and self.mode is None and not self.marks:
+            raise ValueError("says neither risk nor mode nor marks; add one of them")
         return self
 
 
@@ -108,33 +133,33 @@ class Limits(_Part):
     wall: Span = timedelta(hours=2)
     tokens: int = Field(default=200_000, ge=1)
     rounds: int = Field(default=2, ge=1, le=5)  # of planning
-    money: float | None = Field(default=None, gt=0)  # US dollars of one run, by `prices`; None: not counted
+    money: float | None = Field(default=None, gt=0, allow_inf_nan=False)  # US dollars of one run, by `prices`; None: not counted
 
 
 class Window(_Part):
     """How much one requester may do within a time, over all runs, so that splitting a plan does not pass below a threshold."""
 
-    tool: str = "*"  # pattern; "*" counts every step with an effect
-    sum: str | None = None  # "args.amount": add up this number; None: count the steps
-    most: float = Field(ge=0)
+    tool: ToolGlob = "*"  # "*" counts every step with an effect
+    sum: Argument | None = None  # "args.amount": add up this number; None: count the steps
+    most: float = Field(ge=0, allow_inf_nan=False)
     within: Span
     then: Literal["high", "confirm", "deny"] = "high"  # what happens to the steps that go beyond
-    why: str = ""
+    why: Words = ""
 
 
 class Price(_Part):
     """US dollars for a million tokens of one model."""
 
-    input: float = Field(ge=0)
-    output: float = Field(ge=0)
+    input: float = Field(ge=0, allow_inf_nan=False)
+    output: float = Field(ge=0, allow_inf_nan=False)
 
 
 class Scopes(_Part):
     """Where steps may reach, as patterns; None: wherever the tools themselves allow. Looked at with the filled-in values."""
 
-    paths: tuple[str, ...] | None = None  # of arguments named path
-    hosts: tuple[str, ...] | None = None  # of arguments named url
-    channels: tuple[str, ...] | None = None  # of arguments named channel
+    paths: tuple[PathGlob, ...] | None = None  # of arguments named path
+    hosts: tuple[HostGlob, ...] | None = None  # of arguments named url
+    channels: tuple[ChannelGlob, ...] | None = None  # of arguments named channel
 
 
 class Keep(_Part):
@@ -150,7 +175,7 @@ class Personal(_Part):
     email: bool = False
     phone: bool = False
     card: bool = False
-    patterns: dict[str, str] = Field(default_factory=dict)  # name: regular expression
+    patterns: dict[Name, Expression] = Field(default_factory=dict, max_length=20)  # name: regular expression
 
 
 class Cord(_Part):
@@ -159,48 +184,45 @@ class Cord(_Part):
     Braking is wide and letting go is narrow on purpose: a brake that is pulled in error costs minutes.
     """
 
-    pull: tuple[str, ...] = ("anyone",)  # pause, stop, set breakpoints
-    let_go: tuple[str, ...] = ("requester", "approvers")  # resume, continue, retry, skip; also edit and cancel
-    redirect: tuple[str, ...] = ("requester", "approvers")  # by a reply; what it adds is approved like any plan
-    freeze: tuple[str, ...] = ("admins",)  # and thaw
+    pull: tuple[Entry, ...] = ("anyone",)  # pause, stop, set breakpoints
+    let_go: tuple[Entry, ...] = ("requester", "approvers")  # resume, continue, retry, skip; also edit and cancel
+    redirect: tuple[Entry, ...] = ("requester", "approvers")  # by a reply; what it adds is approved like any plan
+    freeze: tuple[Entry, ...] = ("admins",)  # and thaw
 
     @field_validator("pull", "let_go", "redirect", "freeze", mode="after")
     @classmethod
     def _somebody(cls, who: tuple[str, ...]) -> tuple[str, ...]:
         if not who:
             raise ValueError(f"names nobody; name people and groups, or use {', '.join(WHO)}")
+        if wrong := next((entry for entry in who if entry in MADE and entry not in WHO), None):
+            raise ValueError(f"has '{wrong}', which is not a word of the cord; name people and groups, or use {', '.join(WHO)}")
         return who
-
-
-WHO = ("anyone", "requester", "approvers", "admins")
-MADE = ("requester", "editors", "redirectors", "source_author")  # who had a hand in a plan: words for `may_not`
 
 
 class Policy(_Part):
     """Who may decide, what may run, and where it ends. See the profiles for what holds where the file is silent."""
 
     profile: Profile = "team"
-    approvers: tuple[str, ...] = ()  # people and user groups ("@ops-leads"); none means nobody may approve
-    quorum: dict[Annotated[Level, Field(strict=False)], Annotated[int, Field(ge=1, le=10)]] = Field(default_factory=dict)
-    admins: tuple[str, ...] = ()  # people and user groups; none: the workspace's own admins and owners
-    escalation: tuple[str, ...] = ()  # people and groups who may approve too, once nobody has answered (`timers.….escalate`)
-    may_not: dict[Annotated[Level, Field(strict=False)], tuple[str, ...]] = Field(
-        default_factory=dict
-    )  # who may not approve: `MADE`, people, groups
-    step_up: tuple[Annotated[Level, Field(strict=False)], ...] = ()  # levels whose yes is typed, not only pressed
+    approvers: tuple[Person, ...] = ()  # people, user groups ("@ops-leads"), members of a channel ("#leads"); none means nobody may approve
+    quorum: dict[RiskKey, Annotated[int, Field(ge=1, le=10)]] = Field(default_factory=dict)
+    admins: tuple[Person, ...] = ()  # people and user groups; none: the workspace's own admins and owners
+    escalation: tuple[Person, ...] = ()  # people and groups who may approve too, once nobody has answered (`timers.….escalate`)
+    may_not: dict[RiskKey, tuple[KeptOut, ...]] = Field(default_factory=dict)  # who may not approve: `MADE`, people, groups
+    step_up: tuple[RiskKey, ...] = ()  # levels whose yes is typed, not only pressed
     cord: Cord = Cord()
     places: Places = Places()
-    tools: dict[str, ToolRule] = Field(default_factory=dict)
+    tools: dict[ToolGlob, ToolRule] = Field(default_factory=dict)  # a name counts before a pattern, a pattern before `effects`
+    effects: dict[Annotated[Effect, Field(strict=False)], EffectRule] = Field(default_factory=dict)  # before what the profile says
     rules: tuple[Rule, ...] = ()
-    timers: dict[Annotated[Level, Field(strict=False)], Timer] = Field(default_factory=dict)
+    timers: dict[RiskKey, Timer] = Field(default_factory=dict)
     limits: Limits = Limits()
     windows: tuple[Window, ...] = ()
-    prices: dict[str, Price] = Field(default_factory=dict)  # model: price
+    prices: dict[Annotated[str, Field(min_length=1)], Price] = Field(default_factory=dict)  # model: price
     scopes: Scopes = Scopes()
-    locks: dict[str, str] = Field(default_factory=dict)  # pattern of tools: "deploy:{env}"; beside the tools' own
+    locks: dict[ToolGlob, Template] = Field(default_factory=dict)  # pattern of tools: "deploy:{env}"; beside the tools' own
     keep: Keep = Keep()
     personal: Personal = Personal()
-    hosts: tuple[str, ...] = ()  # hosts that may be live links in what comes from outside; others are shown as plain code
+    hosts: tuple[HostGlob, ...] = ()  # hosts that may be live links in what comes from outside; others are shown as plain code
 
     @property
     def names(self) -> tuple[str, ...]:
@@ -215,13 +237,16 @@ class Policy(_Part):
     def _silence_is_safe(cls, timers: dict[Level, Timer]) -> dict[Level, Timer]:
         for level, timer in timers.items():
             if timer.then and level is not Level.LOW:
-                raise ValueError(f"lets silence approve at {level} risk; `then: approve` is allowed for low only, where every step reads")
+                says = f"lets silence approve at {level} risk; `then: approve` is allowed for low only, where every step reads"
+                raise _at(level, "then", says=says)
         return timers
 
     @model_validator(mode="after")
     def _complete(self) -> Self:
-        """Levels of which the file says nothing take what the profile says: no wait is without an end."""
+        """Levels of which the file says nothing take what the profile says, so that every wait ends, and as many people as lower ones."""
         object.__setattr__(self, "timers", {level: self.timers.get(level, PROFILE_TIMERS[self.profile][level]) for level in Level})
+        said = {level: max(self.quorum.get(below, 1) for below in Level if below.rank <= level.rank) for level in Level}
+        object.__setattr__(self, "quorum", {level: self.quorum.get(level, said[level]) for level in Level if said[level] > 1})
         object.__setattr__(self, "may_not", {level: self.may_not.get(level, PROFILE_MAY_NOT[self.profile][level]) for level in Level})
         return self
 
@@ -255,6 +280,7 @@ PROFILE_MAY_NOT: Mapping[str, Mapping[Level, tuple[str, ...]]] = {
 KEYS: Mapping[str, type[BaseModel]] = {
     "places": Places,
     "tools": ToolRule,
+    "effects": EffectRule,
     "rules": Rule,
     "timers": Timer,
     "limits": Limits,
@@ -265,41 +291,6 @@ KEYS: Mapping[str, type[BaseModel]] = {
     "keep": Keep,
     "personal": Personal,
 }
-
-DEMO_POLICY = """\
-# Who may say yes to what, and what happens if nobody answers.
-# Check a change with: pullcord policy check FILE
-
-profile: team                    # reads run at once; effects ask; deleting, executing, sending outside asks twice
-
-approvers: ["@ops-leads"]        # people and user groups; quote names that begin with @ or #
-quorum: {high: 2}                # how many must agree, by risk; 1 where nothing is said
-
-places:
-  review: [thread]               # where the review card goes; add "#approvals" to show it there too
-  audit: "#audit"                # who approved what, and how each run ended
-
-# What single tools may do; the most exact name counts. Modes: auto, ask, confirm, deny.
-# tools:
-#   "shell.*": {mode: deny}
-
-# Rules look at arguments. The strictest rule that fits counts.
-# rules:
-#   - when: {tool: slack.post_message, args.channel: "#general"}
-#     risk: high
-#     why: everyone reads it
-
-# How long a card waits. Nobody answered means expired: nothing with an effect ever runs on silence.
-timers:
-  low: {expire: 30m}
-  medium: {expire: 30m}
-  high: {expire: 30m}
-
-limits: {steps: 50, rounds: 2, revisions: 3, redirects: 5}    # of one plan, of planning, of one review, of one run
-
-# Who may do what with the cord: people, groups, and the words anyone, requester, approvers, admins (of the workspace, unless named here).
-# cord: {pull: [anyone], let_go: [requester, approvers], redirect: [requester, approvers], freeze: [admins]}
-"""
 
 
 def default(profile: str) -> Policy:

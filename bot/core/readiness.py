@@ -9,6 +9,7 @@ from typing import Any
 
 from bot.core.catalogue import Catalogue, Effect, ToolSpec
 from bot.core.ids import Digest, StepId, short
+from bot.core.judging import Judge, judged
 from bot.core.plan import Plan, Step, fingerprint, ready
 from bot.core.references import Unresolved, fill, sources
 from bot.core.rest import RefusedCall, refusal_of
@@ -30,8 +31,26 @@ class Next:
     hold: Hold | None = None
     held_step: StepId | None = None
     held_args: dict[str, Any] | None = None  # the filled-in arguments that a confirm is about
+    held_grade: Grade | None = None  # the grade that they make of the step, if it is stricter than the one that was approved
     done: bool = False
     settled: bool = False  # the run is braked, and nothing runs any more
+
+
+@dataclass(frozen=True)
+class Allowance:
+    """What the run may still do while nobody acts."""
+
+    used_up: str | None = None  # the part of its budget of which nothing is left
+    unattended: int | None = None  # steps with an effect that may start in a row; None: any number
+    alone: Collection[str] = ()  # ... and those that have started since a person acted
+    effects: Collection[str] = ()  # steps of the plan that have an effect
+
+    def lets(self, step: str, *, with_those: Collection[str]) -> bool:
+        """May this step start, beside those that are about to?"""
+        if self.unattended is None or step not in self.effects or step in self.alone:
+            return True
+        begun = {*self.alone, *(name for name in with_those if name in self.effects)}
+        return len(begun) < self.unattended
 
 
 @dataclass(frozen=True)
@@ -48,6 +67,8 @@ class Scene:
     digest: Digest  # of the plan that is stored
     refused: Collection[RefusedCall] = ()  # calls that somebody said no to, in this run
     cut: Collection[str] = ()  # steps whose observation is only the beginning of what they returned
+    judge: Judge | None = None  # grades a step again with its filled-in arguments
+    allowance: Allowance = Allowance()
 
 
 def decide(scene: Scene, *, room: int) -> Next:
@@ -63,6 +84,8 @@ def decide(scene: Scene, *, room: int) -> Next:
     open_now = ready(scene.plan, finished=finished, touched=touched)
     if not open_now:
         return Next(done=not any(status in OPEN for status in scene.states.values()))
+    if scene.allowance.used_up is not None:
+        return Next(hold=Hold.BUDGET, held_step=open_now[0].id)
     return _starts(scene, open_now[: max(room, 0)])
 
 
@@ -87,22 +110,30 @@ def _skips(scene: Scene) -> tuple[StepId, ...]:
 
 def _starts(scene: Scene, steps: list[Step]) -> Next:
     """Fill the arguments of steps that are ready; one that must wait for a person makes the run stand, and nothing else starts."""
-    starts, fails = [], []
+    starts: list[tuple[Step, dict[str, Any]]] = []
+    fails: list[tuple[StepId, str]] = []
     for step in steps:
         if (step.breakpoint or step.id in scene.run.breakpoints) and step.id not in scene.run.passed:
             return Next(hold=Hold.BREAKPOINT, held_step=step.id)
         args = filled(scene, step)
         if isinstance(args, str):
             fails.append((step.id, args))
-        elif _must_confirm(scene, step, args):
-            return Next(hold=Hold.CONFIRM, held_step=step.id, held_args=args)
+            continue
+        found = judged(scene.judge, step, args, scene.grades.get(step.id))
+        if found.denied:
+            fails.append((step.id, found.denied))
+        elif _must_confirm(scene, step, args, found.stricter):
+            return Next(hold=Hold.CONFIRM, held_step=step.id, held_args=args, held_grade=found.stricter)
+        elif not scene.allowance.lets(step.id, with_those=[other.id for other, _ in starts]):
+            return Next(starts=tuple(starts), fails=tuple(fails)) if starts or fails else Next(hold=Hold.UNATTENDED, held_step=step.id)
         else:
             starts.append((step, args))
     return Next(starts=tuple(starts), fails=tuple(fails))
 
 
-def _must_confirm(scene: Scene, step: Step, args: Mapping[str, Any]) -> bool:
-    grade = scene.grades.get(step.id)
+def _must_confirm(scene: Scene, step: Step, args: Mapping[str, Any], stricter: Grade | None) -> bool:
+    """A step that confirms by its grade, or that its values made stricter than what was approved; once for each filling."""
+    grade = stricter or scene.grades.get(step.id)
     return grade is not None and grade.confirms and f"{step.id}:{short(fingerprint(args))}" not in scene.run.passed
 
 

@@ -3,12 +3,14 @@
 The part before the first dot is a step's id, the rest a JMESPath expression on its observation; `{{step}}` is the whole of it. A string
 that is one reference alone keeps the type of the value; inside other text the value becomes text. Filling happens once: text that comes
 out of an observation is never looked at again, so data cannot add a reference. What cannot be resolved is an error, never literal text.
-`{{secret:NAME}}` names a secret, not a step.
+`{{secret:NAME}}` names a secret, not a step: it stays as it is until the call, where `reveal` puts the value in its place, and only where
+the plan itself has it. What a step returned may hold the same letters; they stay letters.
 """
 
+import difflib
 import json
 import re
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
@@ -23,6 +25,8 @@ MOST_PARTS = 60  # of one path, as JMESPath takes it apart
 MOST_LISTS = 2  # [a, b] or {x: a} in one path
 STEP = re.compile(r"([A-Za-z][A-Za-z0-9_-]*)(?:\s*\.\s*(.+)|(\[.+))?", re.DOTALL)
 SECRET = re.compile(r"secret:\s*([A-Za-z][A-Za-z0-9_.-]*)")
+ENVIRONMENT = "PULLCORD_SECRET_"
+TYPED = "TYPED_"  # begins the names of secrets that somebody typed into an ask or a form
 
 
 @dataclass(frozen=True)
@@ -78,8 +82,42 @@ def secrets(value: Any) -> list[str]:
     return list(dict.fromkeys(match[1] for match in found if match))
 
 
+def missing_secret(name: str, known: Collection[str]) -> str:
+    """The sentence for a secret that there is not (any more), and what to do."""
+    if name.startswith(TYPED):
+        fix = f"ask again, or have it set as {ENVIRONMENT}NAME"
+        return f"the secret {name}, which was typed, is not kept over a restart or for other runs; {fix}"
+    near = difflib.get_close_matches(name.upper(), sorted(known), n=1, cutoff=0.6)
+    closest = f"did you mean {near[0]}? Else " if near else ""
+    return f"there is no secret {_shown(name)}; {closest}have an admin set it as {ENVIRONMENT}{_shown(name)}"
+
+
+def reveal(planned: Any, filled: Any, value_of: Callable[[str], str]) -> Any:
+    """The filled-in value with the secrets put in that the plan itself names (`value_of`: name → value).
+
+    Places are compared one by one, so that a reference in what a step returned is never looked up. Raises `Unresolved` where a text that
+    names a secret is not the text that was planned; and whatever `value_of` raises.
+    """
+    if isinstance(planned, Mapping) and isinstance(filled, Mapping):
+        return {key: reveal(planned.get(key), item, value_of) for key, item in filled.items()}
+    if isinstance(planned, list | tuple) and isinstance(filled, list | tuple) and len(planned) == len(filled):
+        return [reveal(*pair, value_of) for pair in zip(planned, filled, strict=True)]
+    if not isinstance(planned, str) or not secrets(planned):
+        return filled
+    if filled != planned:
+        raise Unresolved(_shown(planned), "a secret and a reference to a step cannot stand in one text")
+    return "".join(_revealed(part, value_of) for part in _parts(planned))
+
+
+def _revealed(part: _Part, value_of: Callable[[str], str]) -> str:
+    name = SECRET.fullmatch(part.text.strip()) if part.inside and part.closed else None
+    if name:
+        return value_of(name[1])
+    return part.text if not part.inside else OPEN + part.text + (CLOSE if part.closed else "")
+
+
 def fill(value: Any, observations: Mapping[str, Any]) -> Any:
-    """The value with every reference replaced from `observations` (step id → value).
+    """The value with every reference replaced from `observations` (step id → value). References to secrets stay.
 
     A lone reference gives the value itself, of whatever type; inside text, strings stay as they are and all else becomes compact JSON.
     Raises `Unresolved` where a step is missing, a path gives nothing or null, or braces hold no reference.
@@ -142,9 +180,10 @@ def _reference(body: str) -> Reference | None:
 def _resolve(part: _Part, observations: Mapping[str, Any]) -> Any:
     reference = _reference(part.text) if part.closed else None
     if not reference:
-        secret = SECRET.fullmatch(part.text.strip())
-        why = "no secrets are configured" if secret else "it is not a reference to a step"
-        raise Unresolved(_shown(OPEN + part.text + (CLOSE if part.closed else "")), why)
+        written = OPEN + part.text + (CLOSE if part.closed else "")
+        if part.closed and SECRET.fullmatch(part.text.strip()):
+            return written
+        raise Unresolved(_shown(written), "it is not a reference to a step")
     return _look_up(reference, observations)
 
 

@@ -22,19 +22,28 @@ def replay(entries: Iterable[Entry], opened: Run) -> tuple[Run, dict[StepId, Ste
     Raises `NotAllowed` if the entries hold a move that the table does not have. Where a run's cards stand (channel, thread) is not part
     of the record.
     """
-    run, steps = opened, dict[StepId, StepStatus]()
-    for entry in entries:
-        if "version" not in entry.data or entry.event == Event.OPENED:
-            continue
-        event, data = Event(entry.event), entry.data
+    known, run = tuple(entries), opened
+    for entry in known:
+        if _moves(entry):
+            run = advance(run, Event(entry.event), entry.data).model_copy(update={"updated_at": entry.at})
+    return run, steps(known)
+
+
+def steps(entries: Iterable[Entry]) -> dict[StepId, StepStatus]:
+    """The steps' statuses after these entries, oldest first. Raises `NotAllowed` if they hold a move that the table does not have."""
+    found = dict[StepId, StepStatus]()
+    for data, event in ((entry.data, entry.event) for entry in entries if _moves(entry)):
         if "plan_steps" in data:  # another revision: what it left out is gone, what it added is pending
             again = data.get("again", ())  # failed steps that the new plan tries in another way
-            steps = {
-                StepId(name): StepStatus.PENDING if name in again else steps.get(StepId(name), StepStatus.PENDING)
+            found = {
+                StepId(name): StepStatus.PENDING if name in again else found.get(StepId(name), StepStatus.PENDING)
                 for name in data["plan_steps"]
             }
-        run = advance(run, event, data).model_copy(update={"updated_at": entry.at})
         if "step_to" in data:
             step = StepId(data["step"])
-            steps[step] = advance_step(steps.get(step, StepStatus.PENDING), event)
-    return run, steps
+            found[step] = advance_step(found.get(step, StepStatus.PENDING), Event(event))
+    return found
+
+
+def _moves(entry: Entry) -> bool:
+    return "version" in entry.data and entry.event != Event.OPENED

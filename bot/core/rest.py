@@ -8,7 +8,7 @@ from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass
 
 from bot.core.drafts import Fault, Reply
-from bot.core.ids import StepId
+from bot.core.ids import PULLCORD, StepId
 from bot.core.plan import Plan, Step, call_fingerprint, numbered
 from bot.core.run import Event, StepStatus
 from bot.core.snapshot import Entry, Revision, StepState
@@ -39,9 +39,19 @@ def opened(entries: Iterable[Entry]) -> Opened:
             since, proposed = 0, None
         elif entry.event == Event.REDIRECT_FAILED:  # what cannot be done is not tried again with the next wish
             replies = replies[:since]
-        elif entry.event == Event.REDIRECT_PLANNED:
+        elif "proposed" in entry.data and entry.event in (Event.REDIRECT_PLANNED, Event.REGRADED):
             since, proposed = len(replies), entry.data["proposed"]
     return Opened(tuple(replies), since, proposed)
+
+
+def followed(entries: Iterable[Entry], revision: int) -> tuple[Reply, ...]:
+    """The replies that led to that revision, which a redirect put into force; none for one that was made otherwise."""
+    before: list[Entry] = []
+    for entry in entries:
+        if entry.event == Event.REDIRECTED and entry.data.get("revision") == revision:
+            return opened(before).replies
+        before.append(entry)
+    return ()
 
 
 def _corrected(replies: list[Reply], entry: Entry) -> list[Reply]:
@@ -66,10 +76,8 @@ def hand_authors(revisions: Iterable[Revision], *, since: int, upto: int) -> tup
 
     A later revision by the planner, or by somebody else, washes nobody's hand off what they put in.
     """
-    return tuple(dict.fromkeys(one.author for one in revisions if since < one.revision <= upto and one.author != BY_NOBODY))
+    return tuple(dict.fromkeys(one.author for one in revisions if since < one.revision <= upto and one.author != PULLCORD))
 
-
-BY_NOBODY = "pullcord"  # the author of what the planner made
 
 
 def plans_wanted(entries: Iterable[Entry]) -> int:

@@ -7,6 +7,7 @@ from pydantic import BaseModel, ConfigDict
 from bot.core.ids import StepId
 
 ORDER = ("low", "medium", "high")
+SHADOW = " (shadow: "  # begins what a rule on trial would have done; no rule's name can hold it
 
 
 class Level(StrEnum):
@@ -42,6 +43,16 @@ class Grade(BaseModel):
     reasons: tuple[str, ...] = ()
     rules: tuple[str, ...] = ()
     confirms: bool = False  # holds just before it runs and shows its real arguments
+
+    @property
+    def shadow(self) -> tuple[str, ...]:
+        """What rules on trial would have done: "name (shadow: would be high risk and deny)"."""
+        return tuple(rule for rule in self.rules if SHADOW in rule)
+
+    @property
+    def held(self) -> tuple[str, ...]:
+        """The names of the rules that made a difference."""
+        return tuple(rule for rule in self.rules if SHADOW not in rule)
 
 
 def highest(levels: list[Level]) -> Level:

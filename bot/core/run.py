@@ -112,6 +112,7 @@ TRANSITIONS: Mapping[tuple[RunStatus, Event], RunStatus] = {
     (S.PAUSED, E.REMINDED): S.PAUSED,
     (S.PAUSED, E.ESCALATED): S.PAUSED,
     (S.PAUSED, E.REGRADED): S.PAUSED,
+    (S.PAUSED, E.PROLONGED): S.PAUSED,
     (S.STOPPING, E.SETTLED): S.STOPPED,
     (S.ANSWERING, E.ANSWERED): S.SUCCEEDED,
     (S.ANSWERING, E.ANSWERED_FAILED): S.FAILED,
@@ -142,7 +143,7 @@ LETS_GO: Mapping[Event, frozenset[Hold]] = {
 # Which phase of a redirect each of its events belongs to; asking for one is possible at any time.
 WHILE_REDIRECT: Mapping[Event, frozenset[Redirect]] = {
     E.REDIRECT_PLANNED: frozenset(Redirect),
-    E.REDIRECT_FAILED: frozenset({Redirect.PLANNING}),
+    E.REDIRECT_FAILED: frozenset({Redirect.PLANNING, Redirect.REVIEW}),  # in review: a policy that came later denies it
     E.REDIRECTED: frozenset(Redirect),
     E.WITHDRAWN: frozenset(Redirect),
 }
@@ -208,6 +209,7 @@ class Run(BaseModel):
     channel: str = ""
     thread_ts: str | None = None  # root of the thread; None until the run card is posted (slash command)
     source_ts: str | None = None  # the asking message, if there was one
+    source_author: str | None = None  # whose words the ask is, if they are not the requester's own
     revision: int = 0  # 0: no plan yet
     digest: Digest | None = None  # of the current revision
     approved: Digest | None = None  # the digest that may run

@@ -6,7 +6,7 @@ from pydantic import AwareDatetime, BaseModel, ConfigDict
 
 from bot.core.catalogue import Catalogue
 from bot.core.drafts import Part, Question
-from bot.core.ids import Digest, StepId
+from bot.core.ids import Digest, RunId, StepId
 from bot.core.plan import Plan
 from bot.core.risk import Grade, Level
 from bot.core.run import Run, StepStatus
@@ -23,6 +23,8 @@ class Observation(BaseModel):
     size: int = 0  # characters of that JSON
     cut: bool = False
     untrusted: bool = False  # written by strangers, or made from what was
+    hidden: int = 0  # invisible characters that were removed
+    full: str = ""  # name of the file with the whole of it, beside the database; empty where none is kept
     fresh: str | None = None  # the state of what was read, in the tool's own words; None where the tool cannot tell
 
 
@@ -42,6 +44,8 @@ class StepState(BaseModel):
     finished_at: AwareDatetime | None = None
     observation: Observation | None = None
     error: str | None = None
+    tokens: int = 0  # that its tool has used, over all tries
+    money: float = 0.0  # ... in US dollars
     progress: str | None = None  # the tool's own words while it runs; not stored
 
 
@@ -161,6 +165,21 @@ class NewPost(BaseModel):
     data: dict[str, Any] = {}
 
 
+class LockWait(BaseModel):
+    """A step that cannot start yet: another run holds a key that it needs, until it ends."""
+
+    model_config = ConfigDict(frozen=True)
+
+    step: StepId
+    key: str
+    holder: RunId
+    requester: str  # of the holder
+    since: AwareDatetime | None = None  # when the holder's first step started
+    channel: str = ""  # of the holder's card ...
+    card_ts: str | None = None
+    thread_ts: str | None = None
+
+
 class Snapshot(BaseModel):
     """One run, whole."""
 
@@ -179,6 +198,7 @@ class Snapshot(BaseModel):
     posts: tuple[Post, ...] = ()
     entries: tuple[Entry, ...] = ()  # oldest first
     ahead: int = 0  # queued runs before this one
+    lock_waits: tuple[LockWait, ...] = ()  # its steps that wait for another run's key
 
     def revised(self, n: int) -> Revision | None:
         """The revision of that number."""

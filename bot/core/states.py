@@ -74,6 +74,7 @@ class Event(StrEnum):
     REMINDED = "reminded"  # the clock asked the approvers once more
     ESCALATED = "escalated"  # ... and then the second list too
     REGRADED = "regraded"  # the policy has changed: what waits for people is graded anew
+    PROLONGED = "prolonged"  # everything was frozen: what waited then has that much longer
     BREAKPOINT_SET = "breakpoint_set"
     STARTED = "started"  # a place in the pool was free
     PAUSE_ASKED = "pause_asked"
@@ -94,6 +95,8 @@ class Event(StrEnum):
     WITHDRAWN = "withdrawn"  # never mind: the old rest stands
     FROZEN = "frozen"  # an admin holds everything
     THAWED = "thawed"
+    RELOADED = "reloaded"  # (of the whole bot) another policy holds from now on
+    RELOAD_REFUSED = "reload_refused"  # ... the file is broken, and nothing changed
     STOP_ASKED = "stop_asked"
     STEPS_DONE = "steps_done"  # no step can start any more
     ANSWERED = "answered"

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
-from bot.core import findings
+from bot.core import budget, findings
 from bot.core.catalogue import Catalogue, Effect
 from bot.core.plan import Plan, Step
 from bot.core.references import find
@@ -125,7 +125,7 @@ def why(facts: Facts) -> str:
     says = {
         RunStatus.PLANNING: "A question waits for an answer." if run.reason is Hold.QUESTION else "The plan is being made.",
         RunStatus.IN_REVIEW: f"The plan, revision {run.revision}, waits for approval{until}.",
-        RunStatus.RUNNING: "It is running.",
+        RunStatus.RUNNING: _waits_for_key(facts) or "It is running.",
         RunStatus.STOPPING: "It is being stopped.",
         RunStatus.ANSWERING: "All steps are over; the answer is being written.",
     }
@@ -145,12 +145,26 @@ def _reason(facts: Facts) -> str:
         Hold.UNATTENDED: "it has done as much as it may without anybody looking, and Continue goes on",
         Hold.STEP_FAILED: f"{step} failed{f' ({quoted(error)})' if error else ''}, and Retry, Skip or a change of the rest is needed",
         Hold.IN_DOUBT: f"nobody knows whether {step} took effect, and somebody has to say so",
-        Hold.BUDGET: "it has used what it may use, and Continue goes on",
+        Hold.BUDGET: f"it has used up {_used_up(facts)}, and an approver may let it go on once",
         Hold.FREEZE: _frozen(facts),
         Hold.SHUTDOWN: "the bot is being restarted, and it goes on by itself",
         Hold.REDIRECT: "somebody wants the rest to be different",
     }
     return says.get(run.reason, "it waits for somebody")
+
+
+def _used_up(facts: Facts) -> str:
+    kind = budget.used_up(facts.snapshot.run, facts.snapshot.entries)
+    return f"its budget of {kind}" if kind else "its budget"
+
+
+def _waits_for_key(facts: Facts) -> str:
+    """Which run it waits for, if nothing of it runs meanwhile."""
+    wait = next(iter(facts.snapshot.lock_waits), None)
+    if wait is None or facts.standing(StepStatus.RUNNING):
+        return ""
+    step = next((step for step in facts.steps if step.id == wait.step), None)
+    return f"{f'Step {named(step)}' if step else 'It'} waits for {wait.holder}, which holds {shown(wait.key)} until it ends."
 
 
 def _redirect(facts: Facts) -> str:

@@ -10,11 +10,12 @@ import re
 from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
+from bot.core import references
 from bot.core.arguments import DEEPEST, check_args, closest, is_deep, items
 from bot.core.catalogue import Catalogue, Effect, ToolSpec
 from bot.core.drafts import Fault
 from bot.core.plan import Plan, Step, canonical, cycle
-from bot.core.references import Reference, find, secrets, syntax_faults
+from bot.core.references import Reference, find, syntax_faults
 
 __all__ = ["check_args", "validate"]
 
@@ -22,10 +23,13 @@ LONGEST = 200_000  # characters of one argument: more than that nobody can read,
 ROOT = re.compile(r'\s*(?:"([^"\\]+)"|([A-Za-z_][A-Za-z0-9_]*))\s*(\()?')
 
 
-def validate(plan: Plan, catalogue: Catalogue, *, max_steps: int = 50, done: Collection[str] = ()) -> list[Fault]:
+def validate(
+    plan: Plan, catalogue: Catalogue, *, max_steps: int = 50, done: Collection[str] = (), secrets: Collection[str] | None = None
+) -> list[Fault]:
     """Everything that is wrong with the plan; an empty list means valid. Never raises.
 
-    `done`: steps that have run. One that says the same again is no fault: it takes the result that is there.
+    `done`: steps that have run. One that says the same again is no fault: it takes the result that is there. `secrets`: the names that
+    `{{secret:…}}` may have; None: they are not known here, and are judged later.
     """
     if not plan.steps:
         return [Fault(says="the plan has no steps", fix="add at least one step")]
@@ -37,6 +41,7 @@ def validate(plan: Plan, catalogue: Catalogue, *, max_steps: int = 50, done: Col
     return [
         *_repeated_names(plan),
         *(fault for step in plan.steps for fault in _check_step(step, plan, catalogue)),
+        *(fault for step in plan.steps if step.id not in done for fault in _check_secrets(step, catalogue, secrets)),
         *_loops(plan),
         *_repeated_work(plan, catalogue, done),
     ]
@@ -78,9 +83,25 @@ def _check_needs(step: Step, plan: Plan, catalogue: Catalogue) -> list[Fault]:
     for argument, value in step.args.items():
         field = f"args.{argument}"
         faults += [Fault(field=field, says=said, fix="mend the reference") for said in syntax_faults({argument: value})]
-        missing = [f"there is no secret '{name}': none are configured" for name in secrets(value)]
-        faults += [Fault(field=field, says=said, fix="plan without it") for said in missing]
         faults += [fault for reference in dict.fromkeys(find(value)) for fault in _check_reference(reference, field, step, plan, catalogue)]
+    return faults
+
+
+def _check_secrets(step: Step, catalogue: Catalogue, known: Collection[str] | None) -> list[Fault]:
+    """Secrets that there are not, that stand where people or strangers would read them, or that share a text with a step's result."""
+    faults, spec = [], catalogue.get(step.tool)
+    for argument, value in step.args.items():
+        named = references.secrets(value)
+        field = f"args.{argument}"
+        if named and spec is not None and not spec.takes_secrets(argument):
+            where = f"put it into {' or '.join(spec.secrets)}" if spec.secrets else "leave it out"
+            faults.append(Fault(step=step.id, field=field, says=f"{spec.name} must not be given a secret here", fix=where))
+        absent = [name for name in named if known is not None and name not in known]
+        told = [references.missing_secret(name, known or ()).partition("; ") for name in absent]
+        faults += [Fault(step=step.id, field=field, says=says, fix=fix) for says, _, fix in told]
+        if any(references.secrets(text) and find(text) for text in _strings(value)):
+            says = "a secret and a reference to a step stand in one text"
+            faults.append(Fault(step=step.id, field=field, says=says, fix="give each a value of its own"))
     return faults
 
 

@@ -37,7 +37,7 @@ class ModelPlanner:
         form = Form(brief.catalogue, fixed=revising.fixed_steps(brief))
         question = client.Question(
             model=self.name,
-            system="\n\n".join([*_rules(brief), "The catalogue:", catalogue_text(brief.catalogue)]),
+            system="\n\n".join([*_rules(brief), "The catalogue:", catalogue_text(brief.catalogue), *_secrets(brief)]),
             user=_told(brief, fence.new_marker()),
             schema=form.schema,
             example=example(brief.catalogue),
@@ -51,6 +51,14 @@ class ModelPlanner:
 def _rules(brief: Brief) -> list[str]:
     more = revising.prompt_of(brief)
     return [prompts.text("plan"), *([prompts.text(more)] if more else [])]
+
+
+def _secrets(brief: Brief) -> list[str]:
+    """The names that there are; values are known to nobody before the call."""
+    if not brief.secrets:
+        return []
+    names = ", ".join(f"{{{{secret:{name}}}}}" for name in brief.secrets)
+    return [f"Secrets that a step may be given, by name and never otherwise; copy the reference letter for letter: {names}"]
 
 
 def _read(form: Form, text: str, brief: Brief) -> dict[str, Any]:

@@ -7,19 +7,20 @@ pause has moved the run, the start finds another state and is refused. That is t
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 from enum import Enum
 from typing import Any
 
 from pydantic_core import to_jsonable_python
 from sqlalchemy import Connection, and_, bindparam, insert, select, update
 
+from bot.core import sealed_rows
 from bot.core.ids import StepId
 from bot.core.plan import fingerprint
 from bot.core.run import STEP_EVENTS, Event, Run, RunStatus, StepStatus, advance, advance_step
 from bot.core.snapshot import Freeze, NewPost, Observation
 from bot.errors import PullcordError, Refused, Unavailable
-from bot.store import audit, cord, posts, tables
+from bot.store import audit, cord, locks, posts, sealing, tables
 from bot.store.db import noted
 
 TRIES = 20  # how often a change is made again because somebody else was faster, on databases with several writers
@@ -48,7 +49,8 @@ _REVISION = select(tables.revisions.c.revision).where(
 _STEP_IDS = select(_steps.c.step_id).where(_steps.c.run_id == bindparam("run_id")).order_by(_steps.c.number, _steps.c.step_id)
 
 
-_OWN = frozenset({"from", "to", "version", "plan_steps", "step_from", "step_to"})  # what an entry says of a move, for the replay
+# What an entry says of a move, for the replay, and of the rows that it brings.
+_OWN = frozenset({"from", "to", "version", "plan_steps", "step_from", "step_to", sealed_rows.SEALED})
 
 
 class IdTaken(PullcordError):
@@ -77,6 +79,8 @@ class StepChange:
     finished_at: datetime | None = None
     observation: Observation | None = None
     error: str | None = None
+    tokens: int | None = None  # over all tries, this one too
+    money: float | None = None
 
 
 def open_run(
@@ -149,6 +153,8 @@ def change(
             after = after.model_copy(update={"updated_at": at})
         values, said = _step_move(StepStatus(row["step_status"]), event, step) if step is not None else ({}, {})
         record = {**_plain(facts), **_run_move(conn, before, after), **said}
+        if (brought := sealing.of_rows(conn, run_id, event, actor=actor, data=facts)) is not None:
+            record[sealed_rows.SEALED] = {**record.get(sealed_rows.SEALED, {}), **brought}
         entry = audit.sealed(run_id, row["seq"] + 1, at=at, actor=actor, event=event, data=record, prev=row["head"])
         if _swap(conn, before, after, entry):
             break
@@ -156,6 +162,8 @@ def change(
         raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
     if step is not None and values:
         conn.execute(_SET_STEP, {"of_run": run_id, "of_step": step.id, **values})
+    if after.is_final and not before.is_final:
+        locks.release(conn, run_id)
     _write(conn, entry, tell)
     return after
 
@@ -181,9 +189,9 @@ def note(
     for _ in range(TRIES):
         row = _read(conn, run_id)
         if row is None:
-            seq, head = audit.head(conn, audit.UNKNOWN)
+            seq, head = audit.head(conn, audit.NO_RUN)
             said = {**facts, "run": run_id}
-            _write(conn, audit.sealed(audit.UNKNOWN, seq + 1, at=at, actor=actor, event=event, data=said, prev=head), tell)
+            _write(conn, audit.sealed(audit.NO_RUN, seq + 1, at=at, actor=actor, event=event, data=said, prev=head), tell)
             return
         run = Run.model_validate(row)
         entry = audit.sealed(run_id, row["seq"] + 1, at=at, actor=actor, event=event, data=facts, prev=row["head"])
@@ -193,9 +201,10 @@ def note(
     raise Unavailable(f"run {run_id} changes too fast; try again in a moment")
 
 
-def tell(conn: Connection, post: NewPost) -> None:
-    """A post that tells of no change: the answer to what somebody said. It rings like one that does."""
-    posts.add(conn, post)
+def tell(conn: Connection, *told: NewPost) -> None:
+    """Posts that tell of no change: the answer to what somebody said, the state of the record. They ring like those that do."""
+    for post in told:
+        posts.add(conn, post)
 
 
 def _read(conn: Connection, run_id: str, step: StepChange | None = None) -> dict[str, Any] | None:
@@ -236,14 +245,16 @@ def _step_move(status: StepStatus, event: Event, step: StepChange) -> tuple[dict
         if to is not status and to in (StepStatus.RUNNING, StepStatus.PENDING):
             values |= {"finished_at": None, "observation": None, "error": None}  # of an earlier try; the record keeps them
     given = {name: getattr(step, name) for name in ("attempt", "args", "started_at", "finished_at", "error")}
-    values |= {name: value for name, value in given.items() if value is not None}
+    values |= {name: value for name, value in (*given.items(), ("tokens", step.tokens), ("money", step.money)) if value is not None}
     said |= {name: given[name] for name in ("attempt", "error") if given[name] is not None}
+    sealed = {name: at.astimezone(UTC).isoformat() for name in ("started_at", "finished_at") if (at := given[name]) is not None}
     if step.args is not None:
         said["args_sha256"] = fingerprint(step.args)
     if step.observation is not None:
         values["observation"] = step.observation.model_dump(mode="json")
         said["observation_sha256"] = step.observation.sha256
-    return values, said
+        sealed |= sealed_rows.observation_seal(values["observation"])
+    return values, {**said, sealed_rows.SEALED: sealed}
 
 
 def _swap(conn: Connection, before: Run, after: Run, entry: Mapping[str, Any]) -> bool:
@@ -255,13 +266,15 @@ def _swap(conn: Connection, before: Run, after: Run, entry: Mapping[str, Any]) -
 
 def _write(conn: Connection, entry: dict[str, Any], tell: Sequence[NewPost]) -> None:
     """The entry and its posts, and the note for the bell."""
-    audit.write(conn, entry)
+    head = audit.write(conn, entry)
     for post in tell:
         if post.card == "audit":  # one post per entry, and it says which
+            n, hash_of_head = head or audit.last_head(conn)
             about = {"seq": entry["seq"], "hash": entry["hash"], "event": entry["event"], "actor": entry["actor"]}
+            about |= {"head": n, "head_hash": hash_of_head}  # of the chain of heads, as it was when the entry had just been written
             post = post.model_copy(update={"key": f"{post.key}.{entry['seq']}", "data": {**about, **post.data}})  # noqa: PLW2901
         posts.add(conn, post)
-    if entry["run_id"] != audit.UNKNOWN:
+    if entry["run_id"] != audit.NO_RUN:
         noted(conn).add(entry["run_id"])
 
 

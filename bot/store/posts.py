@@ -9,7 +9,7 @@ from collections.abc import Collection
 from datetime import datetime
 from typing import Any
 
-from sqlalchemy import ColumnElement, Connection, RowMapping, and_, bindparam, exists, insert, not_, or_, select, update
+from sqlalchemy import ColumnElement, Connection, RowMapping, and_, bindparam, exists, func, insert, not_, or_, select, update
 
 from bot.core.run import FINAL
 from bot.core.snapshot import NewPost, Post
@@ -19,10 +19,13 @@ from bot.store.db import noted
 
 # Redrawn while their run changes (a note: when its wait is over); others are said once.
 KEPT_TRUE = ("run", "review", "redirect", "confirm", "note")
+OWN_FAULT = "fault: "  # how the error of a post begins that could not even be drawn
 
 _posts, _runs = tables.posts, tables.runs
 _ENDED = [status.value for status in FINAL]
 _OPEN = _posts.c.done.is_(False)  # said in just these words: an index serves them
+_UNSENT = _posts.c.state.in_(("wanted", "sending"))
+_AUDIT = _posts.c.card == "audit"
 _INSERT = insert(_posts).inline()
 _OF_RUN = select(_posts).where(_posts.c.run_id == bindparam("run_id")).order_by(_posts.c.id)
 _HAS_KEY = select(_posts.c.id).where(_posts.c.key == bindparam("key"))
@@ -58,10 +61,21 @@ def of_run(conn: Connection, run_id: str) -> list[Post]:
 
 
 def waiting(conn: Connection, now: datetime) -> list[Post]:
-    """Posts that are to be sent now, or were being sent when somebody last looked, in the order in which they were wished for."""
+    """Posts that are to be sent now, or were being sent when somebody last looked, in the order in which they were wished for.
+
+    The record is told in its order: while an audit post waits for its channel (not for a fault of its own), those after it wait too.
+    """
     due = or_(_posts.c.not_before.is_(None), _posts.c.not_before <= now)
-    query = select(_posts).where(_OPEN, _posts.c.state.in_(("wanted", "sending")), due).order_by(_posts.c.id)
+    behind = [not_(and_(_AUDIT, _posts.c.channel == channel, _posts.c.id > first)) for channel, first in _put_off(conn, now)]
+    query = select(_posts).where(_OPEN, _UNSENT, due, *behind).order_by(_posts.c.id)
     return [_post(row) for row in conn.execute(query).mappings()]
+
+
+def _put_off(conn: Connection, now: datetime) -> list[tuple[str, int]]:
+    """The channels that audit posts wait for just now, and the first post that does."""
+    waits = (_OPEN, _AUDIT, _UNSENT, _posts.c.not_before > now, _posts.c.error.not_like(f"{OWN_FAULT}%"))
+    found = conn.execute(select(_posts.c.channel, func.min(_posts.c.id)).where(*waits).group_by(_posts.c.channel))
+    return [(channel, first) for channel, first in found]
 
 
 def stale(conn: Connection) -> list[Post]:

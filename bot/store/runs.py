@@ -16,11 +16,18 @@ from bot.core.risk import Grade, Level
 from bot.core.run import FINAL, Hold, Redirect, Run, RunStatus, StepStatus
 from bot.core.snapshot import Answer, Approval, Attempt, Entry, Revision, Snapshot, StepState
 from bot.errors import Refused
-from bot.store import audit, cord, posts, tables
+from bot.store import audit, cord, locks, posts, tables
 from bot.store.db import noted
 
 _runs, _steps, _revisions = tables.runs, tables.steps, tables.revisions
 _STATE = [column for column in _runs.c if column.name not in ("answer", "seq", "head")]
+EXPIRES = or_(  # waits for people that end at their deadline
+    _runs.c.status == RunStatus.IN_REVIEW.value,
+    and_(_runs.c.status == RunStatus.PLANNING.value, _runs.c.reason == Hold.QUESTION.value),
+    and_(_runs.c.status == RunStatus.PAUSED.value, _runs.c.reason == Hold.CONFIRM.value),
+    and_(_runs.c.status == RunStatus.PAUSED.value, _runs.c.redirect == Redirect.REVIEW.value),
+)
+WAITS_FOR_KEYS = frozenset({RunStatus.RUNNING, RunStatus.PAUSING})
 OPEN = [status.value for status in RunStatus if status not in FINAL]  # named one by one, so that an index serves
 _GET = select(*_STATE).where(_runs.c.id == bindparam("run_id"))
 _GET_STEPS = select(_steps).where(_steps.c.run_id == bindparam("run_id")).order_by(_steps.c.number, _steps.c.step_id)
@@ -208,6 +215,7 @@ def snapshot(conn: Connection, run_id: str, *, entries: bool = False) -> Snapsho
         posts=tuple(posts.of_run(conn, run_id)),
         entries=tuple(record),
         ahead=_ahead(conn, run),
+        lock_waits=locks.waits(conn, run_id) if run.status in WAITS_FOR_KEYS else (),
     )
 
 
@@ -229,14 +237,7 @@ def listing(conn: Connection, *, requester: str | None = None, limit: int = 100)
 
 def due(conn: Connection, now: datetime) -> list[Run]:
     """Runs whose wait for people is over: a review (also of a redirect), a question, or a confirm; longest over first."""
-    status, reason = _runs.c.status, _runs.c.reason
-    waits = or_(
-        status == RunStatus.IN_REVIEW.value,
-        and_(status == RunStatus.PLANNING.value, reason == Hold.QUESTION.value),
-        and_(status == RunStatus.PAUSED.value, reason == Hold.CONFIRM.value),
-        and_(status == RunStatus.PAUSED.value, _runs.c.redirect == Redirect.REVIEW.value),
-    )
-    return _list(conn, select(*_STATE).where(_runs.c.deadline <= now, waits).order_by(_runs.c.deadline, _runs.c.id))
+    return _list(conn, select(*_STATE).where(_runs.c.deadline <= now, EXPIRES).order_by(_runs.c.deadline, _runs.c.id))
 
 
 def by_thread(conn: Connection, channel: str, thread_ts: str) -> Run | None:

@@ -65,6 +65,7 @@ class RunRow(SQLModel, table=True):
     head: str
     redirect: str | None = None
     proposed: int | None = None
+    source_author: str | None = None
     answer: dict[str, Any] | None = Field(sa_column=_json(nullable=True))
 
 
@@ -111,6 +112,7 @@ class StepRow(SQLModel, table=True):
     observation: dict[str, Any] | None = Field(sa_column=_json(nullable=True))
     error: str | None
     tokens: int = 0  # that its tool has used, over all tries
+    money: float = 0.0  # ... and what they cost in US dollars, by the policy's prices then
 
 
 class ApprovalRow(SQLModel, table=True):
@@ -166,6 +168,7 @@ class HeadRow(SQLModel, table=True):
     """One entry of the chain that ties the runs' chains together."""
 
     __tablename__ = "heads"
+    __table_args__ = (Index("heads_by_entry", "run_id", "seq"),)
 
     n: int = Field(primary_key=True)
     run_id: str
@@ -276,6 +279,18 @@ class LockRow(SQLModel, table=True):
     at: datetime = Field(sa_column=_time())
 
 
+class LockWaitRow(SQLModel, table=True):
+    """A step that cannot start yet, since another run holds the key."""
+
+    __tablename__ = "lock_waits"
+    __table_args__ = (ForeignKeyConstraint(["run_id"], ["runs.id"], name="lock_waits_of_run"), Index("lock_waits_by_key", "key"))
+
+    run_id: str = Field(primary_key=True)
+    step_id: str = Field(primary_key=True)
+    key: str
+    at: datetime = Field(sa_column=_time())
+
+
 class SeenRow(SQLModel, table=True):
     """An event that was handled: what is delivered twice acts once."""
 
@@ -305,3 +320,4 @@ freezes = _table(FreezeRow)
 stepping_in = _table(SteppingInRow)
 timers = _table(TimerRow)
 locks = _table(LockRow)
+lock_waits = _table(LockWaitRow)

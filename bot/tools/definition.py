@@ -93,6 +93,7 @@ def tool(
     lock: str = "",
     untrusted_output: bool = False,
     outward: bool = False,
+    secrets: tuple[str, ...] | None = None,
     timeout_s: float = 120.0,
     at_once: int | None = None,
     description: str = "",
@@ -116,6 +117,7 @@ def tool(
             lock=lock,
             untrusted_output=untrusted_output,
             outward=outward,
+            secrets=secrets,
             timeout_s=timeout_s,
             at_once=at_once,
         )
@@ -186,6 +188,8 @@ def _check(spec: ToolSpec, model: type[BaseModel]) -> None:
     fields = set(spec.args_schema.get("properties", {}))
     if spec.target and spec.target not in fields:
         _fault(spec.name, f"target '{spec.target}' is no field of {model.__name__}.")
+    for field in set(spec.secrets or ()) - fields:
+        _fault(spec.name, f"secrets names '{field}', which is no field of {model.__name__}.")
     for word, pattern in (("says", spec.says), ("lock", spec.lock)):
         for field in _placeholders(spec.name, word, pattern):
             if field not in fields:

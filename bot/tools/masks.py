@@ -1,16 +1,21 @@
-"""Secrets that betray themselves by their shape, masked wherever text leaves the bot: observations, errors, cards, logs.
+"""Secrets, masked wherever text leaves the bot: observations, errors, cards, prompts, logs.
 
-About a dozen anchored patterns, each with a part that ordinary prose and code do not have; entropy is not measured, because it fires on
-plain text. A mask is `⟦secret 3f2a⟧`: the four digits come from the secret, so that people can tell two apart and see one come again.
-Text that was masked once stays as it is when masked again.
+First those that this process holds (`held_secrets`), exactly as they are; then those that betray themselves by their shape: about a dozen
+anchored patterns, each with a part that ordinary prose and code do not have. Entropy is not measured, because it fires on plain text.
+A mask is `⟦secret 3f2a⟧`: the four digits come from the secret, so that people can tell two apart and see one come again. Text that was
+masked once stays as it is when masked again.
 """
 
 import hashlib
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
+from bot.tools.held_secrets import Held
+
 _MASKED = ("secret", "quoted", "single")
-MASK = re.compile(r"⟦secret [0-9a-f]{4}⟧")
+MASK = re.compile(r"⟦[a-z][\w-]{0,30} [0-9a-f]{4}⟧")  # of secrets, and of personal data: ⟦email 3f2a⟧
+_REFERENCES = re.compile(r"(?:\{\{\s*secret:[^{}]*\}\})+")
 
 # Words without which a pattern cannot match (in small letters), and the pattern; looking for the words first makes plain text cheap.
 # The group `secret` (or `quoted`, `single`) is what is masked; what stands around it stays readable. A look-behind keeps words whole.
@@ -59,14 +64,38 @@ _EACH = tuple((words, re.compile(pattern)) for words, pattern in _PATTERNS)
 
 
 def redact(text: str) -> str:
-    """The text with every secret of a known shape replaced by its mask. Safe to call twice."""
+    """The text with every secret that is held, and every one of a known shape, replaced by its mask. Safe to call twice."""
+    return by_shape(_HELD.covered(text), mask)
+
+
+def by_shape(text: str, cover: Callable[[str], str]) -> str:
+    """The text with every secret of a known shape replaced by `cover(secret)`; references to secrets, and masks, stay."""
+
+    def covered(found: re.Match[str]) -> str:
+        return _covered(found, cover)
+
     if "PRIVATE KEY" in text:
-        text = _PEM.sub(_masked, text)
+        text = _PEM.sub(covered, text)
     small = text.lower()
     for words, pattern in _EACH:
         if any(word in small for word in words):
-            text = pattern.sub(_masked, text)
+            text = pattern.sub(covered, text)
     return text
+
+
+def hold(values: Iterable[str]) -> None:
+    """Mask these values, exactly, in everything that this process says from now on; also written as base64, in addresses and in JSON.
+
+    Those shorter than `held_secrets.SHORTEST` are left out: they would mask ordinary words.
+    """
+    for value in values:
+        _HELD.add(value, mask(value))
+
+
+def release(values: Iterable[str]) -> None:
+    """The process holds them no more (as often as they were held)."""
+    for value in values:
+        _HELD.drop(value)
 
 
 def redacted(value: Any) -> Any:
@@ -76,26 +105,33 @@ def redacted(value: Any) -> Any:
     if isinstance(value, list):
         return [redacted(item) for item in value]
     if isinstance(value, dict):
-        return {key: _by_name(key, item) for key, item in value.items()}
+        return {_HELD.covered(key): mask(item) if is_named_secret(key, item) else redacted(item) for key, item in value.items()}
     return value
 
 
 def mask(secret: str) -> str:
     """What stands in for a secret: four digits of its fingerprint, equal for equal secrets, too few to guess it from."""
-    return f"⟦secret {hashlib.sha256(secret.encode('utf-8', 'surrogatepass')).hexdigest()[:4]}⟧"
+    return f"⟦secret {mark(secret)}⟧"
 
 
-def _by_name(key: str, item: Any) -> Any:
-    """`{{secret:NAME}}` and other references are names, not secrets."""
-    plain = redacted(item)
-    if not isinstance(item, str) or not item or plain != item or MASK.search(item) or "{{" in item or not _NAMES.search(key):
-        return plain
-    return mask(item)
+def mark(value: str, digits: int = 4) -> str:
+    """The first digits of a value's fingerprint."""
+    return hashlib.sha256(value.encode("utf-8", "surrogatepass")).hexdigest()[:digits]
 
 
-def _masked(found: re.Match[str]) -> str:
+def is_named_secret(key: str, item: Any) -> bool:
+    """Does the field's name say that its whole text is a secret? `{{secret:NAME}}` and other references are names, not secrets."""
+    if not isinstance(item, str) or not item or "{{" in item or MASK.search(item) or not _NAMES.search(key):
+        return False
+    return redact(item) == item  # what shows its shape is masked in part, and stays readable around it
+
+
+def _covered(found: re.Match[str], cover: Callable[[str], str]) -> str:
     group, secret = next((name, held) for name, held in found.groupdict().items() if held is not None and name in _MASKED)
-    if MASK.fullmatch(secret.strip()):
+    if MASK.fullmatch(secret.strip()) or _REFERENCES.fullmatch(secret.strip()):
         return found[0]
     start = found.start()
-    return found[0][: found.start(group) - start] + mask(secret) + found[0][found.end(group) - start :]
+    return found[0][: found.start(group) - start] + cover(secret) + found[0][found.end(group) - start :]
+
+
+_HELD = Held()

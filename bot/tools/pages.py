@@ -2,7 +2,7 @@
 
 What a browser does not show (scripts, comments, hidden, tiny, transparent or off-screen parts, white words on nothing) is where orders
 to a model are put, so it is pruned before the text is taken. Rules of the page's own style sheets count as far as they are simple. Forms
-that only look different are folded into one, and characters that cannot be seen are removed.
+that only look different are folded into one.
 """
 
 import re
@@ -52,6 +52,7 @@ _COMMENT = re.compile(r"/\*.*?\*/", re.DOTALL)
 def read(html: str, base: str) -> tuple[str, str, list[tuple[str, str]]]:
     """Title, visible text with one line per block, and the first links that lead to web pages, as words and absolute address.
 
+    Characters of the text that cannot be seen are still in it: whoever makes an observation of it removes and counts them.
     Raises `ToolFailed` for a page that nests too deeply to be read in bounded time.
     """
     _check_depth(html)
@@ -63,14 +64,15 @@ def read(html: str, base: str) -> tuple[str, str, list[tuple[str, str]]]:
 
 
 def html_text(html: str) -> tuple[str, str]:
-    """Title and visible text; see `read`."""
+    """Title and visible text, without characters that cannot be seen; see `read`."""
     title, text, _ = read(html, "")
-    return title, text
+    lines = (one.strip() for one in clean(text).split("\n"))
+    return title, "\n".join(one for one in lines if one)
 
 
 def _text(tree: LexborHTMLParser) -> str:
     body = tree.body
-    words = _folded(unescape(_broken_up((body.html or "") if body else "")))
+    words = _shaped(unescape(_broken_up((body.html or "") if body else "")))  # what cannot be seen is removed, and counted, with the rest
     lines = (part.strip() for part in words.split(_BREAK))
     return "\n".join(part for part in lines if part)
 
@@ -147,4 +149,8 @@ def _plain(style: str) -> str:
 
 
 def _folded(text: str) -> str:
-    return " ".join(clean(unicodedata.normalize("NFKC", text)).split())
+    return " ".join(clean(_shaped(text)).split())
+
+
+def _shaped(text: str) -> str:
+    return " ".join(unicodedata.normalize("NFKC", text).split())

@@ -9,20 +9,16 @@ import re
 import unicodedata
 from fnmatch import fnmatchcase
 
+from bot.core.credentials import is_credential
 from bot.errors import ToolFailed
 from bot.tools.sanitize import clean, line
+
+__all__ = ["PathRefused", "is_credential", "joined", "matches", "parts"]
 
 PART_BYTES = 255
 PATH_BYTES = 4000
 DEPTH = 32
 
-_CREDENTIALS = (
-    *(".git", ".ssh", ".gnupg", ".aws", ".azure", ".kube", ".docker", ".netrc", "_netrc", ".npmrc", ".pypirc", ".pgpass", ".my.cnf"),
-    *(".htpasswd", ".git-credentials", ".vault-token", ".env", ".env.*", "*.env", ".envrc", "id_rsa", "id_dsa", "id_ecdsa", "id_ed25519"),
-    *("*.pem", "*.key", "*.p12", "*.pfx", "*.jks", "*.keystore", "*.kdbx", "*.ppk", "credentials", "credentials.*", "client_secret*.json"),
-    *("service-account*.json", "service_account*.json", "secrets.*"),
-)
-_HARMLESS = frozenset({".env.example", ".env.sample", ".env.template"})
 _DRIVE = re.compile(r"^[A-Za-z]:")
 
 
@@ -58,12 +54,6 @@ def _check(name: str, shown: str) -> None:
         raise PathRefused(f"{shown} contains characters that cannot be seen.")
     if is_credential(name):
         raise PathRefused(f"{shown} is where credentials are usually kept; the bot does not touch such files.")
-
-
-def is_credential(name: str) -> bool:
-    """Does a file or folder of this name usually hold credentials? Upper case, look-alike widths and trailing dots do not hide it."""
-    folded = unicodedata.normalize("NFKC", name).casefold().split(":")[0].rstrip(". ")
-    return folded not in _HARMLESS and any(fnmatchcase(folded, pattern) for pattern in _CREDENTIALS)
 
 
 def joined(names: tuple[str, ...]) -> str:

@@ -106,7 +106,7 @@ class Registry:
         tool's words. If the calling task is cancelled the tool is too, and `CancelledError` goes on once it has ended (see
         `ToolContext.outcome`).
         """
-        found, given = self._admit(name, args)
+        found, given = self._admit(name, args, ctx)
         work = self._work(found, found.run, given, ctx)
         seconds = found.spec.timeout_s if timeout_s is None else timeout_s
         observation: Observation = await self._run(found, work, ctx, seconds, at_once=found.spec.at_once)
@@ -114,16 +114,16 @@ class Registry:
 
     async def preview(self, name: str, args: Mapping[str, Any], ctx: ToolContext) -> Preview | None:
         """What the call would change, cleaned and masked; None if the tool cannot tell beforehand. Raises as `call` does."""
-        found, given = self._admit(name, args)
+        found, given = self._admit(name, args, ctx)
         if found.previewer is None:
             return None
         work = _bound(found.previewer, given, ctx)
-        return _cleaned(await self._run(found, work, ctx, min(LOOK_S, found.spec.timeout_s)))
+        return _cleaned(await self._run(found, work, ctx, min(LOOK_S, found.spec.timeout_s)), ctx)
 
     async def verify(self, name: str, args: Mapping[str, Any], ctx: ToolContext) -> Observation | None:
         """The observation of a call whose end nobody saw, or None if it did not happen. Raises `CannotTell` if that cannot be known."""
         try:
-            found, given = self._admit(name, args)
+            found, given = self._admit(name, args, ctx)
         except ToolFailed as fault:
             raise CannotTell(str(fault)) from fault
         if found.verifier is None:
@@ -142,7 +142,7 @@ class Registry:
 
         None if the tool cannot tell. Raises a `ToolFailed` where it could not find out.
         """
-        found, given = self._admit(name, args)
+        found, given = self._admit(name, args, ctx)
         if found.teller is None:
             return None
         token = await self._run(found, _bound(found.teller, given, ctx), ctx, min(LOOK_S, found.spec.timeout_s))
@@ -154,11 +154,18 @@ class Registry:
         """Cancel what still runs, start nothing more, wait a short time. Returns the names of tools that did not stop."""
         return await self._calls.close()
 
-    def _admit(self, name: str, args: Mapping[str, Any]) -> tuple[Tool, BaseModel]:
-        """The tool and its arguments, checked as strictly as JSON allows: nothing is coerced, nothing unknown is let through."""
+    def _admit(self, name: str, args: Mapping[str, Any], ctx: ToolContext) -> tuple[Tool, BaseModel]:
+        """The tool and its arguments, checked as strictly as JSON allows: nothing is coerced, nothing unknown is let through.
+
+        Secrets are put in here and nowhere else.
+        """
         found = self._tools.get(name)
         if found is None:
             raise InvalidArgs(f"There is no tool '{line(name)}'.")
+        try:
+            args = ctx.reveal(args)
+        except ToolFailed as fault:
+            raise InvalidArgs(f"{name}: {_text(str(fault))}") from fault
         try:
             given = found.args_model.model_validate_json(json.dumps(dict(args), allow_nan=False), strict=True)
         except ValidationError as fault:
@@ -173,7 +180,7 @@ class Registry:
         """The call and the making of its observation, both where the tool runs. `absent`: None means that there is nothing to observe."""
 
         def observed(value: Any) -> Observation | None:
-            return None if absent and value is None else _observed(found, value)
+            return None if absent and value is None else _observed(found, value, ctx)
 
         if not inspect.iscoroutinefunction(function):
             return lambda: observed(function(given, ctx))
@@ -189,10 +196,12 @@ class Registry:
         try:
             return await self._calls.run(work, ctx, name=found.spec.name, timeout_s=timeout_s, at_once=at_once)
         except ToolFailed as fault:
-            fault.args = (_text(str(fault)),)  # in place: its class says what happened, and no log must hold the words as they were
+            # In place: its class says what happened, and no log must hold the words as they were.
+            fault.args = (ctx.cover(_text(str(fault))),)
             raise
         except (Exception, SystemExit) as fault:
-            raise ToolFailed(_text(f"{found.spec.name} failed: {type(fault).__name__}: {fault}".rstrip(": "))) from fault
+            words = f"{found.spec.name} failed: {type(fault).__name__}: {fault}".rstrip(": ")
+            raise ToolFailed(ctx.cover(_text(words))) from fault
 
 
 def _bound(function: Function, given: BaseModel, ctx: ToolContext) -> Callable[[], Any]:
@@ -206,14 +215,14 @@ def _bound(function: Function, given: BaseModel, ctx: ToolContext) -> Callable[[
     return work
 
 
-def _observed(found: Tool, value: Any) -> Observation:
+def _observed(found: Tool, value: Any, ctx: ToolContext) -> Observation:
     """The result against the tool's own schema, then as an observation."""
     try:
         value = found.result.validate_python(value)
     except ValidationError as fault:
         words = f"{found.spec.name} did its work, but what it returned is not what it declares: {_said(fault)}"
         raise ToolFailed(words) from fault
-    return observe(value, untrusted=found.spec.untrusted_output)
+    return observe(value, untrusted=found.spec.untrusted_output, cover=ctx.cover, keep=ctx.keep)
 
 
 def _is_large(value: Any) -> bool:
@@ -239,12 +248,13 @@ def _text(words: str, limit: int = 2000) -> str:
     return tidy(words, limit)
 
 
-def _cleaned(seen: Any) -> Preview:
+def _cleaned(seen: Any, ctx: ToolContext) -> Preview:
+    """Fit for people; a secret that the plan names is named here, too."""
     if not isinstance(seen, Preview):
         raise ToolFailed(f"The preview is a {type(seen).__name__} and not a Preview.")
     return Preview(
-        target=line(seen.target, 300),
-        facts=tuple(line(fact, 200) for fact in seen.facts),
-        before=None if seen.before is None else _text(seen.before, LIMIT),
-        after=None if seen.after is None else _text(seen.after, LIMIT),
+        target=ctx.cover(line(ctx.named(seen.target), 300)),
+        facts=tuple(ctx.cover(line(ctx.named(fact), 200)) for fact in seen.facts),
+        before=None if seen.before is None else ctx.cover(_text(ctx.named(seen.before), LIMIT)),
+        after=None if seen.after is None else ctx.cover(_text(ctx.named(seen.after), LIMIT)),
     )

@@ -58,6 +58,14 @@ def _seen(found: re.Match[str]) -> str:
     return "␡" if code == 0x7F else "\ufffd"
 
 
+def invisible(text: str) -> int:
+    """How many characters `clean` removes because nobody can see them; soft hyphens and byte order marks are ordinary and do not count."""
+    if text.isascii():
+        return 0
+    found = (hit for hit in _HIDDEN.finditer(text) if hit[0] not in "\u00ad\ufeff")
+    return sum(not _needed(text, hit.start(), hit[0]) for hit in found)
+
+
 def _needed(text: str, at: int, char: str) -> bool:
     """Joiners between the letters or pictures that they join, and one variation selector after a picture, are part of the writing."""
     before = text[at - 1] if at else ""
@@ -122,8 +130,8 @@ def _glued(text: str, at: int) -> bool:
 
 def lossy(text: str) -> str | None:
     """Why this text is not the whole of what it was made from (cut or masked), or None: what a tool that stores text must refuse."""
-    if MASK.search(text):
-        return "a secret in it was masked"
+    if masked := MASK.search(text):
+        return "a secret in it was masked" if masked[0].startswith("⟦secret ") else "personal data in it was masked"
     if _NOTE.search(text):
         return "it was cut"
     return None
@@ -137,22 +145,52 @@ def plain(value: Any) -> Any:
         raise ToolFailed(f"The result is not JSON: {line(str(fault), 200)}") from fault
 
 
-def observe(value: Any, *, untrusted: bool, limit: int = LIMIT) -> Observation:
-    """The observation of a result. Its value holds about `limit` characters at most; raises `ToolFailed` if it is not JSON."""
+def observe(
+    value: Any,
+    *,
+    untrusted: bool,
+    limit: int = LIMIT,
+    cover: Callable[[str], str] | None = None,
+    keep: Callable[[str], str] | None = None,
+) -> Observation:
+    """The observation of a result. Its value holds about `limit` characters at most; raises `ToolFailed` if it is not JSON.
+
+    `cover` masks what the policy takes for personal data. `keep` stores the whole text of a result that had to be cut, cleaned and masked
+    like the rest, and gives the name under which it is found.
+    """
     value = plain(value)
     try:
         whole = canonical(value)
     except RecursionError as fault:
         raise ToolFailed("The result is nested too deeply to be kept.") from fault
     kept, was_cut = _bounded(value, limit)
+    masked = redacted(kept)
+    hidden = sum(invisible(text[: limit + BEYOND]) for text in _strings(value))
+    says = summary(value)
     return Observation(
-        value=redacted(kept),
-        says=summary(value),
+        value=_each(masked, cover) if cover else masked,
+        says=_said(cover(says) if cover else says, hidden),
         sha256=hashlib.sha256(whole.encode("utf-8", "surrogatepass")).hexdigest(),
         size=len(whole),
         cut=was_cut,
         untrusted=untrusted,
+        hidden=hidden,
+        full=keep(_whole_text(value, cover)) if was_cut and keep else "",
     )
+
+
+def _said(says: str, hidden: int) -> str:
+    """What cannot be seen is not taken away in silence."""
+    return f"{says}, {_count(hidden, 'invisible character', 'invisible characters')} removed" if hidden else says
+
+
+def _whole_text(value: Any, cover: Callable[[str], str] | None) -> str:
+    """The whole result as text that people can read: each field under its name."""
+    value = redacted(_each(_shallow(value, DEPTH)[0], clean))
+    fields = value.items() if isinstance(value, dict) else [("", value)]
+    lines = [f"{name}: " * bool(name) + (held if isinstance(held, str) else canonical(held)) for name, held in fields]
+    text = redact("\n".join(lines))
+    return cover(text) if cover else text
 
 
 def _bounded(value: Any, limit: int) -> tuple[Any, bool]:

@@ -16,7 +16,8 @@ from bot.errors import PullcordError
 from bot.tools.context import ToolContext
 from bot.tools.definition import Tool, tool
 
-Summarize = Callable[[str, int], Awaitable[str]]  # (text, sentences) → summary
+Spend = Callable[[str, int, int], None]  # (model, tokens in, tokens out): what was asked of a model, whatever came of it
+Summarize = Callable[[str, int, Spend], Awaitable[str]]  # (text, sentences, spend) → summary
 
 CANDIDATES = 200  # sentences that are compared with each other
 EXTRACTIVE = "extractive, without a model"
@@ -61,9 +62,12 @@ def _by_picking() -> Tool:
 
 def _by_model(ask: Summarize) -> Tool:
     @tool(name="text.summarize", effect="read", says="Summarizes a text", description=DESCRIPTION)
-    async def summarize(args: SummarizeArgs, _ctx: ToolContext) -> Summary:
+    async def summarize(args: SummarizeArgs, ctx: ToolContext) -> Summary:
+        def spend(model: str, tokens_in: int, tokens_out: int) -> None:
+            ctx.spent(tokens_in, tokens_out, model=model)
+
         try:
-            words = (await ask(args.text, args.sentences)).strip()
+            words = (await ask(args.text, args.sentences, spend)).strip()
         except PullcordError:
             words = ""
         if words:

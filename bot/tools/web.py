@@ -17,6 +17,7 @@ from aiohttp.abc import AbstractResolver
 from pydantic import BaseModel, ConfigDict, Field, JsonValue
 from yarl import URL
 
+from bot.core.places import is_host_among
 from bot.errors import ToolFailed
 from bot.tools.addresses import AddressRefused, Gate, web_url
 from bot.tools.context import ToolContext
@@ -107,11 +108,14 @@ class Web:
             return str(fault)
         return None
 
-    async def ask(self, method: str, url: URL, *, headers: Mapping[str, str], body: bytes | None) -> Answer:
-        """Send it and read the answer, redirects of GET and HEAD followed. Raises `ToolFailed` in words."""
+    async def ask(
+        self, method: str, url: URL, *, headers: Mapping[str, str], body: bytes | None, scope: Collection[str] | None = None
+    ) -> Answer:
+        """Send it and read the answer, redirects of GET and HEAD followed within the hosts of `scope`. Raises `ToolFailed` in words."""
         try:
             async with asyncio.timeout(self.total_s):
                 for _ in range(HOPS + 1):
+                    _must_be_within(scope, url)
                     gate = Gate(self.allowed, self.resolver())
                     answer, goes_to = await _one(gate, method, url, headers=headers, body=body)
                     if goes_to is None or method not in ("GET", "HEAD"):
@@ -121,6 +125,11 @@ class Web:
         except TimeoutError as fault:
             raise ToolFailed(f"{url.host} did not answer in full within {self.total_s:g} s.") from fault
         raise ToolFailed(f"{url.host}: more than {HOPS} redirects.")
+
+
+def _must_be_within(scope: Collection[str] | None, url: URL) -> None:
+    if scope is not None and not is_host_among(str(url), scope):
+        raise AddressRefused(f"{line(url.host or 'nothing', 100)} is not among the hosts that the policy allows.")
 
 
 class _Nowhere(AbstractResolver):
@@ -191,13 +200,13 @@ def web_tools(
 
 def _fetch(web: Web) -> Tool:
     @tool(name="web.fetch", effect="read", says="Reads the page {url}", target="url", untrusted_output=True, outward=True, timeout_s=60)
-    async def fetch(args: FetchArgs, _ctx: ToolContext) -> Page:
+    async def fetch(args: FetchArgs, ctx: ToolContext) -> Page:
         """Fetch a public web page and give its title and readable text, and its first links.
 
         Use it when the address is known and what stands there is needed. Do not use it for files of ours (files.read), for addresses inside
         the network, or to send anything; for services that answer with data use http.request. Pages that need a login cannot be read.
         """
-        answer = await web.ask("GET", web_url(args.url), headers={}, body=None)
+        answer = await web.ask("GET", web_url(args.url), headers={}, body=None, scope=ctx.scope)
         if answer.status >= 400:
             raise ToolFailed(f"{answer.url.host} answered HTTP {answer.status}: the page cannot be read.")
         return await asyncio.to_thread(_page, answer)
@@ -232,16 +241,23 @@ def _decoded(answer: Answer) -> str | None:
 
 def _request(web: Web) -> Tool:
     @tool(
-        name="http.request", effect="send", says="Sends {method} to {url}", target="url", untrusted_output=True, outward=True, timeout_s=60
+        name="http.request",
+        effect="send",
+        says="Sends {method} to {url}",
+        target="url",
+        untrusted_output=True,
+        outward=True,
+        secrets=("headers", "json"),
+        timeout_s=60,
     )
-    async def request(args: RequestArgs, _ctx: ToolContext) -> Reply:
+    async def request(args: RequestArgs, ctx: ToolContext) -> Reply:
         """Send one HTTP request to a public service and give its status and body, whatever the status.
 
         Use it to call a web service with JSON, or to see how a server answers. Do not use it to read pages (web.fetch is safer and needs no
-        approval as a rule), for addresses inside the network, or with secrets written into headers.
+        approval as a rule), or for addresses inside the network. A secret is named in headers or json, never written out: {{secret:NAME}}.
         """
         headers, body = _headers(args), None if args.body is None else json.dumps(args.body, ensure_ascii=False).encode()
-        answer = await web.ask(args.method, web_url(args.url), headers=headers, body=body)
+        answer = await web.ask(args.method, web_url(args.url), headers=headers, body=body, scope=ctx.scope)
         text = await asyncio.to_thread(_decoded, answer)
         if text is None:
             text = f"({len(answer.body):,} bytes of {answer.content_type}, not text)"

@@ -1,24 +1,28 @@
 """The audit channel: one post for each change that people made or the clock made for them.
 
-Three blocks: the fact, who and when to the second; words from outside as plain context; facts with the entry's number and the head of the
-chain, which makes the channel a second witness. These posts ping nobody: people are links to profiles, with their ids beside, since names
-can change.
+Three blocks: the fact, who and when to the second; words from outside as plain context; facts with the entry's number and hash and the
+chain's head as of then, which makes the channel a second witness. A post is made once, and may be made late: it is drawn from its entry and
+the run as of then, so its words do not depend on what has become of the run meanwhile. These posts ping nobody: people are links to
+profiles, with their ids beside, since names can change.
 """
 
 import json
 from collections.abc import Mapping
+from dataclasses import replace
 
+from bot.core import budget
+from bot.core.chain import Head
 from bot.core.characters import cut
 from bot.core.comparison import compare
 from bot.core.ids import short
+from bot.core.judging import held_grade
 from bot.core.plan import Step
-from bot.core.run import Event
+from bot.core.risk import Level
+from bot.core.run import FINAL, Event, RunStatus
 from bot.core.snapshot import Entry
-from handlers.views import blocks, receipts, record, refusals, words
+from handlers.views import asking, blocks, receipts, record, refusals, regraded, reloaded, witness, words
 from handlers.views.scene import Card, Scene
 from handlers.views.text import count, date, is_person, joined, link, outside, plain
-
-HEAD = 12
 
 # Symbol, words in the post, words in the fallback text.
 TITLES: Mapping[str, tuple[str, str]] = {
@@ -29,6 +33,10 @@ TITLES: Mapping[str, tuple[str, str]] = {
     Event.APPROVED: (words.YES, "Approved"),
     Event.CANCELLED: (words.CLOSED, "Cancelled"),
     Event.EXPIRED: (words.CLOSED, "Expired"),
+    Event.REMINDED: (words.WAITS, "Reminded"),
+    Event.ESCALATED: (words.WAITS, "Escalated"),
+    Event.REGRADED: (words.WAITS, "Graded anew: the policy has changed"),
+    Event.PROLONGED: (words.RUNS, "More time, after the freeze"),
     Event.CHANGES_ASKED: (words.WORKS, "Changes asked for"),
     Event.REVISED: (words.YES, "Edited"),
     Event.REDIRECT_ASKED: (words.STANDS, "Change of the rest asked for"),
@@ -62,6 +70,8 @@ OF_REVISION = frozenset(
         Event.APPROVED,
         Event.CANCELLED,
         Event.EXPIRED,
+        Event.ESCALATED,
+        Event.REGRADED,
         Event.PLANNED,
         Event.PLAN_REFUSED,
         Event.CHANGES_ASKED,
@@ -96,26 +106,30 @@ ALWAYS: Mapping[str, str] = {
 }
 
 
-def audit_post(scene: Scene, entry: Entry) -> Card:
-    """The post for one entry of this run."""
+def audit_post(scene: Scene, entry: Entry, *, head: Head | None = None) -> Card:
+    """The post for one entry of this run, the same whenever it is drawn (but for names, and links to cards that did not stand then)."""
+    scene = replace(scene, snapshot=record.as_of(scene.snapshot, entry.seq))
     symbol, title = TITLES.get(entry.event, (words.WORKS, entry.event.replace("_", " ").capitalize()))
+    title = "Confirmed" if entry.event == Event.APPROVAL_GIVEN and entry.data.get("step") else title
     what = _what(scene, entry)
     by = _by(scene, entry)
     made = [
         blocks.section(f"{symbol} *{title}* · {joined(what, by, date(entry.at, seconds=True))}"),
         blocks.plain_context(_words(scene, entry)),
-        blocks.context(joined(*_facts(scene, entry), f"entry {entry.seq}", f"head `{entry.hash[:HEAD]}`")),
+        blocks.context(joined(*_facts(scene, entry), witness.marks(entry, head))),
     ]
     return Card(_fallback(scene, entry, title, what), made)
 
 
-def whole_bot(entry: Entry, *, team_url: str, name: str = "") -> Card:
+def whole_bot(entry: Entry, *, team_url: str, name: str = "", head: Head | None = None) -> Card:
     """The post for an entry that is about the whole bot and no run: frozen, thawed. `name` is what the actor is called."""
     symbol, title = TITLES.get(entry.event, (words.WORKS, plain(entry.event.replace("_", " "), 40).capitalize()))
     shown = plain(name, 60) or plain(entry.actor, 60)
     person = is_person(entry.actor)
     address = f"{team_url.rstrip('/')}/team/{entry.actor}"
     who = f"{link(address, shown)} `{entry.actor}`" if person else f"by {plain(entry.actor, 40)}"
+    if entry.event in reloaded.TITLES:
+        return reloaded.of_entry(entry, who=who, when=date(entry.at, seconds=True), marks=witness.marks(entry, head))
     held, running = (int(entry.data.get(key) or 0) for key in ("held", "running"))
     frozen = entry.event == Event.FROZEN
     facts = [
@@ -127,7 +141,7 @@ def whole_bot(entry: Entry, *, team_url: str, name: str = "") -> Card:
     made = [
         blocks.section(f"{symbol} *{title}* · {joined('everything', who, date(entry.at, seconds=True))}"),
         blocks.plain_context(why),
-        blocks.context(joined(*facts, f"entry {entry.seq}", f"head `{entry.hash[:HEAD]}`")),
+        blocks.context(joined(*facts, witness.marks(entry, head))),
     ]
     by = f"{shown} ({entry.actor})" if person else shown
     return Card(cut(f"{title}: everything, by {by}", 300), made)
@@ -160,7 +174,8 @@ def _by(scene: Scene, entry: Entry) -> str:
         return "nobody answered"
     if not is_person(entry.actor):
         return f"by {plain(entry.actor, 40)}"
-    return f"{words.profile(scene, entry.actor)} `{entry.actor}`"
+    asked = "as asked by " if entry.event == Event.REDIRECT_PLANNED else ""
+    return f"{asked}{words.profile(scene, entry.actor)} `{entry.actor}`"
 
 
 def _step(scene: Scene, entry: Entry) -> Step | None:
@@ -187,9 +202,13 @@ def _facts(scene: Scene, entry: Entry) -> list[str]:
     if entry.event in OF_REVISION or entry.event in (Event.CONFIRMED, Event.CONFIRM_REFUSED):
         facts.append(_risk(scene, entry))
     if entry.event in (Event.APPROVED, Event.APPROVAL_GIVEN):
-        facts += [_first(scene, entry), _digest(entry, "digest"), f"{words.asked_by(scene)} `{plain(scene.run.requester, 40)}`"]
+        values = "values" if entry.data.get("step") else "digest"
+        facts += [_first(scene, entry), _digest(entry, values), f"{words.asked_by(scene)} `{plain(scene.run.requester, 40)}`"]
     if entry.event in (Event.CONFIRMED, Event.CONFIRM_REFUSED):
         facts.append(_digest(entry, "values"))
+    facts += ["in writing"] if entry.data.get("typed") else []
+    if (granted := budget.granted(entry)) is not None:
+        facts.append(f"a quarter more {plain(granted, 20)} granted, once")
     facts += _outcome(scene, entry)
     return [*facts, words.card_link(scene, "run", "card") if scene.links.get("run") else ""]
 
@@ -221,22 +240,25 @@ def _asked_words(entry: Entry) -> str:
 def _risk(scene: Scene, entry: Entry) -> str:
     step = _step(scene, entry)
     about = scene.snapshot.revised(_revision(scene, entry))
-    level = words.grade_of(scene, step).level if step else about.risk if about else words.level_of(scene)
+    level = _as_held(scene, entry, step) if step else about.risk if about else words.level_of(scene)
     symbol, word = words.RISK[level].split(" ", 1)
     given, needed = entry.data.get("count"), entry.data.get("needed")
     progress = f", approval {int(given)} of {int(needed)}" if given and needed else ""
     return f"{symbol} {words.lowered(word)}{progress}"
 
 
+def _as_held(scene: Scene, entry: Entry, step: Step) -> Level:
+    """What the step was when this happened: as approved, or as its real values made it."""
+    before = [one for one in scene.snapshot.entries if one.seq <= entry.seq]
+    return held_grade(before, words.grade_of(scene, step), filling=str(entry.data.get("filling", ""))).level
+
+
 def _first(scene: Scene, entry: Entry) -> str:
-    earlier = [
-        one
-        for one in scene.snapshot.approvals
-        if one.kind == "plan" and one.actor != entry.actor and one.digest == entry.data.get("digest")
-    ]
-    if entry.event != Event.APPROVED or not earlier:
+    """Who said yes to the same before."""
+    same, given = ("revision", "digest"), [one for one in scene.snapshot.entries if one.event == Event.APPROVAL_GIVEN]
+    first = next((one for one in given if all(one.data.get(name) == entry.data.get(name) for name in same)), None)
+    if entry.event != Event.APPROVED or first is None:
         return ""
-    first = earlier[0]
     return f"first: {words.profile(scene, first.actor)} `{plain(first.actor, 40)}` {date(first.at, seconds=True)}"
 
 
@@ -249,9 +271,8 @@ def _outcome(scene: Scene, entry: Entry) -> list[str]:
     """What the change led to, or did not."""
     if entry.event == Event.CLICK_REFUSED:
         return [f"why: {refusals.why(str(entry.data.get('kind', '')))}", "nothing changed"]
-    if entry.event == Event.EXPIRED:
-        ran = "nothing ran" if not scene.run.approved else "the run stopped here"
-        return ["by the clock, not by a person", ran]
+    if entry.event in (Event.ESCALATED, Event.REGRADED, Event.EXPIRED) or "policy" in entry.data:
+        return _by_itself(scene, entry)
     if entry.event in ALWAYS:
         return [ALWAYS[entry.event]]
     if entry.event in (Event.HAPPENED, Event.NOT_HAPPENED) and is_person(entry.actor):
@@ -260,14 +281,21 @@ def _outcome(scene: Scene, entry: Entry) -> list[str]:
         return [HOW.get(str(entry.data.get("how")), ""), "nothing started after this entry"]
     if entry.event == Event.WITHDRAWN:
         return [f"revision {scene.run.revision} stands"]
-    ends = entry.event in (Event.ANSWERED, Event.ANSWERED_FAILED, Event.STOP_ASKED)
-    return (
-        [receipts.counts(scene)]
-        if ends and scene.run.is_final
-        else ["nothing starts after this entry"]
-        if entry.event == Event.STOP_ASKED
-        else []
-    )
+    if entry.event in (Event.ANSWERED, Event.ANSWERED_FAILED, Event.STOP_ASKED) and entry.data.get("to") in FINAL:
+        return [receipts.counts(scene)]
+    return ["nothing starts after this entry"] if entry.event == Event.STOP_ASKED else []
+
+
+def _by_itself(scene: Scene, entry: Entry) -> list[str]:
+    """What nobody decided."""
+    if entry.event == Event.ESCALATED:
+        return [f"asked too: {asking.people(scene, entry)}", "by the clock, nobody had answered"]
+    if entry.event == Event.REGRADED:
+        return [regraded.difference(scene, entry), "what was approved so far does not count"]
+    if entry.event == Event.PLAN_REFUSED:
+        return ["the policy has changed", "nothing ran"]
+    ran = "the run stopped here" if entry.data.get("to") == RunStatus.STOPPED else "nothing ran"
+    return [asking.times(scene), "by the clock, not by a person", ran]
 
 
 def _fallback(scene: Scene, entry: Entry, title: str, what: str) -> str:

@@ -34,6 +34,7 @@ NOT = {
     "never mind": "Not withdrawn",
     "freeze": "Not frozen",
     "thaw": "Not thawed",
+    "reload": "Not reloaded",
 }
 LETTING_GO = frozenset({"resume", "continue", "retry", "skip"})
 STATES = {

@@ -6,8 +6,8 @@ These cards are only ever redrawn, and a redraw notifies nobody; so people who a
 from bot.core.ids import short
 from bot.core.plan import Step
 from bot.core.run import Event, Hold, RunStatus, StepStatus
-from bot.core.snapshot import Approval
-from handlers.views import blocks, changes, ids, record, words
+from bot.core.snapshot import Approval, Entry
+from handlers.views import asking, blocks, changes, ids, record, regraded, words
 from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, Block, Card, Element, Scene
 from handlers.views.text import count, date, date_element, duration, is_person, joined, listed, one_line, outside, ping
 
@@ -20,14 +20,17 @@ def closed_review(scene: Scene, *, offers: frozenset[str] = NO_OFFERS, revision:
         return cancelled(scene)
     if scene.run.status is RunStatus.EXPIRED:
         return expired(scene, offers)
-    given = [one for one in scene.snapshot.approvals if one.kind == "plan" and one.digest == scene.run.digest]
+    if scene.run.status is RunStatus.REFUSED:
+        header, sentence = regraded.denied(scene)
+        return _folded(scene, header, f"Void: {scene.run.id}. The policy does not allow its plan any more.", sentence, "nothing ran")
+    given = record.given(scene.snapshot, scene.run.revision, scene.run.digest)
     return approved(scene, given) if given else released(scene)
 
 
 def _earlier(scene: Scene, revision: int) -> Card:
     """A revision that does not stand any more: replaced before anybody agreed to it, or approved, and its rest changed since."""
     old = scene.snapshot.revised(revision)
-    given = [one for one in scene.snapshot.approvals if old is not None and one.kind == "plan" and one.digest == old.digest]
+    given = record.given(scene.snapshot, revision, old.digest) if old is not None else []
     stood = [entry for entry in scene.snapshot.entries if entry.event in (Event.APPROVED, Event.RELEASED)]
     ran = any(entry.data.get("revision") == revision for entry in stood)
     if old is None or not ran:
@@ -54,9 +57,20 @@ def released(scene: Scene) -> Card:
     """Nobody was needed: every step only reads."""
     entry = record.last(scene.snapshot, Event.RELEASED)
     when = f", {date(entry.at, now=scene.now)}" if entry else ""
+    if entry is not None and entry.actor == "clock":
+        return _released_by_silence(scene, entry)
     sentence = blocks.section(f"No approval needed: plans that only read may run without one (policy *{scene.policy_name}*){when}.")
     text = f"Released: {scene.run.id} only reads; it runs without an approval."
     return _folded(scene, f"{words.YES} Released: it only reads", text, [sentence], words.step_counts(scene), _run_link(scene))
+
+
+def _released_by_silence(scene: Scene, entry: Entry) -> Card:
+    """People were asked, nobody answered, and the policy lets a plan that only reads go on then."""
+    began = record.last(scene.snapshot, *asking.BEGINS)
+    waited = f" in {duration((record.until(entry) - began.at).total_seconds())}" if began else ""
+    says = f"Nobody answered{waited}. The policy lets plans that only read go on then (rule `timers.low`), {date(entry.at, now=scene.now)}."
+    text = f"Released: {scene.run.id} only reads and nobody answered; it runs now."
+    return _folded(scene, f"{words.YES} Released: it only reads", text, [blocks.section(says)], words.step_counts(scene), _run_link(scene))
 
 
 def cancelled(scene: Scene) -> Card:
@@ -77,9 +91,9 @@ def cancelled(scene: Scene) -> Card:
 def expired(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
     """Nobody decided in time. That is the clock's doing, nobody's no."""
     entry = record.last(scene.snapshot, Event.EXPIRED)
-    waited = f" in {duration((entry.at - scene.run.created_at).total_seconds())}" if entry else ""
-    until = f" until {date(entry.at, now=scene.now)}" if entry else " in time"
-    sentence = blocks.section(f"Nobody answered{until}. Nothing ran.")
+    waited = f" in {duration((record.until(entry) - scene.run.created_at).total_seconds())}" if entry else ""
+    until = f" until {date(record.until(entry), now=scene.now)}" if entry else " in time"
+    sentence = blocks.section(f"Nobody answered{until}. Nothing ran.{asking.told(scene)}")
     text = f"Expired: {scene.run.id}. Nobody answered{waited}. Nothing ran."
     again = blocks.button(ids.RUN_ASK_AGAIN, scene.run.id, about=scene.run.id) if OFFER_ASK_AGAIN in offers else None
     return _folded(scene, f"{words.CLOSED} Expired", text, [sentence], words.step_counts(scene), "nothing ran", first=again)
@@ -89,10 +103,17 @@ def superseded(scene: Scene, revision: int) -> Card:
     """A newer revision stands; this card decides nothing any more."""
     newer = scene.run.revision
     there = words.card_link(scene, "review", f"revision {newer} ↓")
+    if (voided := regraded.replaced(scene, revision, there)) is not None:
+        header, said = voided
+        text = f"Void: {scene.run.id} revision {revision}, because the policy has changed. Revision {newer} {_stands(scene)}."
+        return _folded(scene, header, text, said, there, revision=revision)
     sentence = blocks.section(f"{_who_replaced(scene, revision)}This card decides nothing any more; {there} does.")
-    waits = "waits for approval" if scene.run.status is RunStatus.IN_REVIEW else "stands now"
-    text = f"Replaced: {scene.run.id} revision {revision}. Revision {newer} {waits}."
+    text = f"Replaced: {scene.run.id} revision {revision}. Revision {newer} {_stands(scene)}."
     return _folded(scene, f"{words.CLOSED} Replaced by revision {newer}", text, [sentence], there, revision=revision)
+
+
+def _stands(scene: Scene) -> str:
+    return "waits for approval" if scene.run.status is RunStatus.IN_REVIEW else "stands now"
 
 
 def _who_replaced(scene: Scene, revision: int) -> str:

@@ -11,7 +11,7 @@ from typing import Any
 from bot.core.ids import short
 from bot.core.plan import Step
 from bot.core.run import Hold, RunStatus
-from handlers.views import blocks, confirm_closed, filling, freeze, ids, words
+from handlers.views import blocks, confirm_closed, filling, freeze, ids, who_may, words
 from handlers.views.scene import NO_OFFERS, OFFER_CHANGE_ARGUMENTS, Block, Card, Scene
 from handlers.views.text import date, escape, fallback
 
@@ -57,29 +57,34 @@ def open_confirm(
     whole = whole and blocks.size(body) <= blocks.MOST_CHARACTERS - 1_500
     if not whole:
         body = filling.in_brief(scene, step, args, preview)
-    grade = words.grade_of(scene, step)
+    grade = words.grade_with_values(scene, step)
+    asked = who_may.of_values(scene, step, level=grade.level, filling=digest)
     place = f"step {step.number} of {len(scene.plan.steps)}"
     made = [
-        blocks.header(f"{words.WAITS} Needs confirmation · {words.RISK[grade.level]}"),
+        blocks.header(f"{words.WAITS} {_state(asked)} · {words.RISK[grade.level]}"),
         blocks.rich(blocks.line(blocks.strong(words.numbered(scene, step)))),
         words.id_line(scene, place, "the plan was approved; this step asks once more with its real values", requester=False),
         blocks.divider(),
         *body,
         blocks.divider(),
-        blocks.section("\n".join(_terms(scene, step, args, preview, whole))),
+        blocks.section("\n".join(_terms(scene, step, args, preview, whole, asked))),
         *_buttons(scene, step, digest, whole, offers),
         blocks.context(f"values `{short(digest)}` · Confirm covers exactly these values; if they change, it asks again"),
     ]
-    return Card(_fallback(scene, step, whole), made)
+    return Card(_fallback(scene, step, whole, asked), made)
 
 
-def _terms(scene: Scene, step: Step, args: Values, preview: Values | None, whole: bool) -> list[str]:
+def _state(asked: who_may.Asked) -> str:
+    return "Needs one more confirmation" if asked.given and asked.missing == 1 else "Needs confirmation"
+
+
+def _terms(scene: Scene, step: Step, args: Values, preview: Values | None, whole: bool, asked: who_may.Asked) -> list[str]:
     lines = []
     if not whole:
         number = filling.page_count(scene, step, args, preview)
         where = "; *Confirm* is there" if number == 1 else f" and go through its {number} pages; *Confirm* is on the last one"
         lines.append(f"*Not shown in full here.* Open *Show all*{where}.")
-    lines.append(f"*Who may confirm:* {scene.approvers}")
+    lines += who_may.lines(scene, asked, verb="confirm", so_far="The step has not started.")
     if scene.run.deadline:
         until = date(scene.run.deadline, now=scene.now)
         lines.append(f"*Until:* {until}, then the step expires, nothing is changed and the run stops here")
@@ -104,9 +109,9 @@ def _buttons(scene: Scene, step: Step, digest: str, whole: bool, offers: frozens
     )
 
 
-def _fallback(scene: Scene, step: Step, whole: bool) -> str:
-    level = f"{words.grade_of(scene, step).level.value.capitalize()} risk"
+def _fallback(scene: Scene, step: Step, whole: bool, asked: who_may.Asked) -> str:
+    level = f"{words.grade_with_values(scene, step).level.value.capitalize()} risk"
     until = f"until {date(scene.run.deadline, now=scene.now)}" if scene.run.deadline else ""
     unread = "" if whole else "too long for this card: open Show all"
-    named = f"Needs confirmation: {scene.run.id} step {step.number}"
+    named = f"{_state(asked)}: {scene.run.id} step {step.number}"
     return fallback(named, escape(words.does(scene, step)), level, unread, f"{scene.approvers} {until}".strip())

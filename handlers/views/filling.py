@@ -22,6 +22,12 @@ from handlers.views.text import count, joined, listed, one_line, outside
 Values = Mapping[str, Any]
 
 
+def card_of(scene: Scene, step_id: str, filled: str) -> Values | None:
+    """What the newest confirm card of this filling shows: `args`, and `preview` if the tool has one; None if there is no such card."""
+    cards = [post.data for post in scene.snapshot.posts if post.card == "confirm" and post.data["step"] == step_id]
+    return next((data for data in reversed(cards) if data["filling"] == filled), None)
+
+
 def filling_body(scene: Scene, step: Step, args: Values, preview: Values | None) -> tuple[list[Block], bool]:
     """Purpose, values, difference, reasons; and whether everything stands there uncut."""
     head, whole = _values(scene, step, args, preview)
@@ -143,7 +149,7 @@ def _legend(scene: Scene, step: Step) -> Block:
 
 
 def _why(scene: Scene, step: Step) -> list[Block]:
-    grade = words.grade_of(scene, step)
+    grade = words.grade_with_values(scene, step)
     if not grade.reasons:
         return []
     reasons = "; ".join(one_line(reason, 200) for reason in grade.reasons[:5])

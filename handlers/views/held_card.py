@@ -11,10 +11,10 @@ from bot.core.characters import cut
 from bot.core.plan import Step
 from bot.core.run import Event, Hold, StepStatus
 from bot.core.snapshot import Observation, StepState
-from handlers.views import arguments, blocks, freeze, held_redirect, ids, receipts, record, step_lines, words
+from handlers.views import arguments, blocks, freeze, held_limits, held_redirect, ids, receipts, record, step_lines, words
 from handlers.views.scene import NO_OFFERS, OFFER_REDIRECT, Block, Card, Element, Scene
 from handlers.views.standing import card, change_rest, held_step, menu, moves, press, stop
-from handlers.views.text import count, date, date_element, duration, escape, fallback, is_person, ping, ranges
+from handlers.views.text import count, date, date_element, escape, fallback, is_person, ping, ranges
 
 LONGEST_FINDING = 500
 LONGEST_ERROR = 500
@@ -33,8 +33,8 @@ def held_card(scene: Scene, *, offers: frozenset[str] = NO_OFFERS) -> Card:
         Hold.STEP_FAILED: step_failed,
         Hold.IN_DOUBT: in_doubt,
         Hold.FREEZE: frozen,
-        Hold.UNATTENDED: unattended,
-        Hold.BUDGET: over_budget,
+        Hold.UNATTENDED: held_limits.unattended,
+        Hold.BUDGET: held_limits.over_budget,
     }.get(scene.run.reason or Hold.PERSON, by_person)
     return made(scene, offers)
 
@@ -219,38 +219,6 @@ def shutdown(scene: Scene) -> Card:
         f"Restarting: {scene.run.id} · Pullcord is being restarted and goes on by itself",
         [blocks.section(says), step_lines.step_lines(scene)],
         [],
-    )
-
-
-def unattended(scene: Scene, offers: frozenset[str]) -> Card:
-    """Enough steps with an effect ran while nobody acted."""
-    done = receipts.effects(scene)
-    says = "The policy holds a run when steps that change something have run in a row while nobody acted. Nothing is running."
-    last = [[blocks.said(words.numbered(scene, step, done=True))] for step in done[-3:]]
-    seen = [blocks.rich(blocks.line(blocks.strong("The last of them")), blocks.bullets(last))] if last else []
-    return card(
-        scene,
-        f"{words.WAITS} Waits · {count(len(done), 'step')} ran without a person",
-        f"Waits: {scene.run.id} · {count(len(done), 'step')} with an effect ran without a person · Continue or Stop",
-        [blocks.section(says), *seen, step_lines.step_lines(scene)],
-        [press(scene, ids.RUN_CONTINUE, step=held_step(scene), primary=True), change_rest(scene, offers), stop(scene)],
-        blocks.context(f"Continue: {words.who_decides(scene)}", "Stop: anyone here"),
-    )
-
-
-def over_budget(scene: Scene, offers: frozenset[str]) -> Card:
-    """A limit of the policy is reached."""
-    began = record.started_at(scene.snapshot)
-    spent = duration((scene.now - began).total_seconds()) if began else "none"
-    used = record.tokens(scene.snapshot)
-    facts = blocks.fields(f"*Time*\n{spent}", f"*Steps*\n{step_lines.done_of(scene)}", f"*Tokens*\n{used:,}")
-    return card(
-        scene,
-        f"{words.WAITS} Budget used up",
-        f"Budget used up: {scene.run.id} · {step_lines.done_of(scene)} · Continue or Stop",
-        [facts, blocks.section("Nothing is running. *Continue* grants more, once."), step_lines.step_lines(scene)],
-        [press(scene, ids.RUN_CONTINUE, step=held_step(scene), primary=True), change_rest(scene, offers), stop(scene)],
-        blocks.context(f"Continue: {words.who_decides(scene)}", "Stop: anyone here"),
     )
 
 

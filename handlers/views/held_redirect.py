@@ -46,7 +46,7 @@ def planning_again(scene: Scene) -> Card:
 def waits_for_people(scene: Scene, proposal: Revision) -> Card:
     """The new rest is on a card of its own, and somebody has to say yes to it."""
     new = _as_if_never_tried(scene, scene.under(proposal))
-    planned = record.last(scene.snapshot, Event.REDIRECT_PLANNED)
+    planned = record.last(scene.snapshot, Event.REDIRECT_PLANNED, Event.REGRADED)
     asked = asked_of(planned, proposal)
     until = f", until {date(scene.run.deadline, now=scene.now)}" if scene.run.deadline else ""
     where = words.card_link(scene, "redirect", "What changes ↓")

@@ -24,6 +24,7 @@ class Overview:
     freeze: Freeze | None = None  # an admin holds everything
     held: int = 0  # runs that the freeze holds
     may_freeze: bool = False  # only they see Freeze and Thaw
+    figures: str = ""  # one line on the last days
 
 
 def home_view(overview: Overview, *, commands: Mapping[str, str] | None = None) -> dict[str, object]:
@@ -76,6 +77,7 @@ def _busy(overview: Overview, commands: Mapping[str, str]) -> list[Block]:
         made += blocks.actions("home.brakes", {**pause, "accessibility_label": "Pause all runs that I may pause"})
     made += [blocks.divider(), blocks.header("My runs")]
     made += _group(overview.mine, 1 + 2 * MOST) or [blocks.context("None has ended yet.")]
+    made += [blocks.divider(), blocks.context(overview.figures)] if overview.figures else []
     more = sum(max(0, len(scenes) - MOST) for scenes in (overview.waiting, overview.running, overview.mine))
     listing = inline(f"{commands.get('cord', '/cord')} runs")
     return [*made, blocks.context(f"{more} more: {listing}")] if more else made

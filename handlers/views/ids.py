@@ -53,6 +53,8 @@ HOME_THAW = "home.thaw"
 
 # What a modal is when it comes back (its callback_id).
 VIEW_PAGES = "review.pages"
+VIEW_STEP_UP = "review.step_up"
+VIEW_CONFIRM_STEP_UP = "confirm.step_up"
 VIEW_CONFIRM_PAGES = "confirm.pages"
 VIEW_EDIT = "edit.steps"
 VIEW_STEP = "edit.step"
@@ -106,6 +108,8 @@ LABELS = {
 # What a modal's submit is called, for the record.
 SENT_AS = {
     VIEW_PAGES: LABELS[REVIEW_APPROVE],
+    VIEW_STEP_UP: LABELS[REVIEW_APPROVE],
+    VIEW_CONFIRM_STEP_UP: LABELS[CONFIRM_CONFIRM],
     VIEW_CONFIRM_PAGES: LABELS[CONFIRM_CONFIRM],
     VIEW_CANCEL: LABELS[REVIEW_CANCEL],
     VIEW_REFUSE: LABELS[CONFIRM_REFUSE],

@@ -21,6 +21,8 @@ WAITING = {
     ids.REVIEW_SHOW_ALL: (ids.VIEW_PAGES, "All steps of", "Loading the plan…"),
     ids.RUN_SHOW_ALL: (ids.VIEW_PAGES, "All steps of", "Loading the plan…"),
     ids.CONFIRM_SHOW_ALL: (ids.VIEW_CONFIRM_PAGES, "All values of", "Loading the values…"),
+    ids.REVIEW_APPROVE: (ids.VIEW_STEP_UP, "Approve", "Loading the plan…"),
+    ids.CONFIRM_CONFIRM: (ids.VIEW_CONFIRM_STEP_UP, "Confirm", "Loading the values…"),
     ids.REVIEW_CANCEL: (ids.VIEW_CANCEL, "Cancel", "Loading…"),
 }
 

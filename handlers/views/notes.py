@@ -9,7 +9,7 @@ from typing import Any
 
 from bot.core.plan import Step
 from bot.core.run import LIVE, Event, Hold, RunStatus, StepStatus
-from handlers.views import blocks, case, ids, planning_card, record, replies, step_lines, words
+from handlers.views import asking, blocks, case, ids, planning_card, record, regraded, replies, step_lines, words
 from handlers.views.scene import NO_OFFERS, OFFER_ASK_AGAIN, OFFER_CHANGE_REST, Block, Card, Scene
 from handlers.views.text import date, escape, fallback, inline, joined, outside, ping
 
@@ -35,6 +35,8 @@ def note_card(scene: Scene, data: Mapping[str, Any], *, offers: frozenset[str] =
         return replies.not_understood(scene, offers=offers)
     if kind in replies.KINDS:
         return replies.KINDS[kind](scene, data)
+    if kind in ASKED:
+        return ASKED[kind](scene, data)
     return PLAIN.get(kind, status)(scene)
 
 
@@ -47,11 +49,13 @@ def needs_you(scene: Scene, data: Mapping[str, Any], offers: frozenset[str] = NO
     if not waits or (step is not None and scene.run.held_step != step.id):
         return Card(f"{scene.run.id} waited here: {why}.", [blocks.section(f"{scene.run.id} waited here: {why}. That is settled.")])
     who = ping(scene.run.requester)
-    if reason is Hold.IN_DOUBT:
+    more = bool(data.get("more", True))  # of the budget; where it was granted before, only the requester can do something about it
+    if reason is Hold.IN_DOUBT or (reason is Hold.BUDGET and more):
         who = f"{who}, {scene.approvers}:"
     there = words.card_link(scene, "run", "Its card ↑")
-    moves = MOVES.get(reason, "Resume or Stop")
-    moves = moves.replace(" or Stop", ", Change the rest or Stop") if reason in CAN_CHANGE and OFFER_CHANGE_REST in offers else moves
+    moves = MOVES.get(reason, "Resume or Stop") if more else "Stop"
+    if reason in CAN_CHANGE and OFFER_CHANGE_REST in offers:
+        moves = moves.replace(" or Stop", ", Change the rest or Stop") if more else "Change the rest or Stop"
     says = f"{words.WAITS} {who} {scene.run.id} waits for you: {why}. {there}: {moves}."
     return Card(fallback(f"{who} {scene.run.id} waits for you", f"{why}. {moves} on its card."), [blocks.section(says)])
 
@@ -98,25 +102,16 @@ def _state(scene: Scene) -> tuple[str, str]:
 def expired(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
     """The requester learns that nobody decided, or that a held run has ended."""
     entry = record.last(scene.snapshot, Event.EXPIRED)
-    until = f" until {date(entry.at, now=scene.now)}" if entry else ""
+    until = f" until {date(record.until(entry), now=scene.now)}" if entry else ""
     ran = scene.run.status is RunStatus.STOPPED
-    then = f"What was done stands on {words.card_link(scene, 'run', 'its card ↑')}." if ran else "Nothing ran."
     again = OFFER_ASK_AGAIN in offers and not ran
-    more = " *Ask again* opens a fresh review." if again else f" Ask again with {inline(scene.command('plan'))}."
+    lost = "Nothing ran, nothing is lost: *Ask again* plans and asks anew." if again else "Nothing ran."
+    then = f"What was done stands on {words.card_link(scene, 'run', 'its card ↑')}." if ran else lost
+    more = "" if again else f" Ask again with {inline(scene.command('plan'))}."
     says = f"{words.CLOSED} {ping(scene.run.requester)} {scene.run.id} has expired: nobody answered{until}. {then}{more}"
     pressed = blocks.button(ids.RUN_ASK_AGAIN, scene.run.id, about=scene.run.id) if again else None
     text = f"{ping(scene.run.requester)} {scene.run.id} has expired: nobody answered{until}."
     return Card(text, [blocks.section(says), *blocks.actions(f"note:{scene.run.id}.{scene.run.version}", pressed)])
-
-
-def reminder(scene: Scene) -> Card:
-    """The one reminder of an open review."""
-    until = f"expires {date(scene.run.deadline, now=scene.now)}, then nothing runs" if scene.run.deadline else ""
-    there = words.card_link(scene, "review", "review card")
-    says = f"{words.WAITS} {scene.approvers}: {scene.run.id} waits for approval: {there}"
-    facts = joined(words.RISK[words.level_of(scene)], until, "the only reminder")
-    text = f"Reminder for {scene.approvers}: {scene.run.id} waits for approval, {words.risk_in_text(scene)}."
-    return Card(text, [blocks.section(says), blocks.context(facts)])
 
 
 def ask_edited(scene: Scene) -> Card:
@@ -142,54 +137,27 @@ def late_reply(scene: Scene) -> Card:
     return replies.late(scene, {})
 
 
-def withdrawn(scene: Scene) -> Card:
-    """Never mind, said as a reply, was carried out."""
-    return replies.withdrawn(scene)
-
-
 def answered(scene: Scene) -> Card:
     """The planner's question has its answer."""
     says = f"{words.WORKS} Taken as the answer. {scene.run.id} is planned on with it; nothing runs before the plan stands here."
     return Card(f"Taken as the answer: {scene.run.id} is planned on with it.", [blocks.section(says)])
 
 
-def control_done(scene: Scene, word: str) -> Card:
-    """`pause`, `resume`, `stop` or `never mind`, said as a word, was carried out."""
+def control_done(scene: Scene, word: str, *, actor: str) -> Card:
+    """`pause`, `resume`, `stop` or `never mind`, said as a word, was carried out; the scene's run is as that left it."""
     if word == "withdraw":
-        return withdrawn(scene)
+        return replies.withdrawn(scene, {"actor": actor})
     let_go = "Resumed." if scene.run.redirect is None else "Nobody pauses it any more; it goes on once the change of the rest is decided."
     did = {"pause": "Paused: no further step starts.", "resume": let_go, "stop": "Stopping: no further step starts."}.get(word, "Done.")
     where = words.card_link(scene, "run", "its card ↑")
     return Card(f"{scene.run.id} · {did}", [blocks.section(f"{did} {joined(scene.run.id, where)}")])
 
 
-def private_taken(scene: Scene, did: str, *, at: Any) -> Card:
-    """The click counted, while Slack is slow to show it."""
-    says = f"{escape(did)}, {date(at)}: {scene.run.id}. Slack is slow just now; the card follows."
-    return Card(says, [blocks.section(says)])
-
-
-def state_answer(scene: Scene, step: Step) -> Card:
-    """What a question about one step is answered with, from the run's state alone."""
-    state = words.state_of(scene, step)
-    stands = {
-        StepStatus.PENDING: "It has not run yet.",
-        StepStatus.RUNNING: "It is running.",
-        StepStatus.SUCCEEDED: "It is done.",
-        StepStatus.FAILED: "It failed.",
-        StepStatus.SKIPPED: "It was left out.",
-        StepStatus.CANCELLED: "It was cancelled.",
-        StepStatus.IN_DOUBT: "Nobody knows yet whether it happened.",
-    }[state.status]
-    says = f"Step {step.number}: {words.does(scene, step)}. {stands}"
-    foot = f"{scene.run.id} · from the run's state, {date(scene.now, seconds=True)}"
-    return Card(fallback(scene.run.id, escape(says)), [blocks.rich(blocks.line(blocks.said(says))), blocks.context(foot)])
-
-
+ASKED: Mapping[str, Callable[[Scene, Mapping[str, Any]], Card]] = {"reminder": asking.reminder, "escalation": asking.escalation}
 PLAIN: Mapping[str, Callable[[Scene], Card]] = {
     "question": planning_card.question_card,
     "ask_edited": ask_edited,
-    "reminder": reminder,
+    "denied": regraded.denied_note,
     "status": status,
     "late": late_reply,
     "answered": answered,

@@ -12,13 +12,12 @@ from bot.core.completeness import is_complete
 from bot.core.ids import StepId
 from bot.core.plan import Plan, Step
 from bot.core.references import sources
-from bot.core.risk import Level
 from bot.core.run import STANDS_BY_ITSELF, Event, Hold, Redirect, StepStatus
 from bot.core.snapshot import Approval, Entry, Revision
-from handlers.views import arguments, blocks, changes, held_redirect, ids, pages, plan_body, record, redirect_closed, words
+from handlers.views import arguments, blocks, changes, held_redirect, ids, pages, plan_body, record, redirect_closed, who_may, words
 from handlers.views.freeze import in_brief
 from handlers.views.scene import NO_OFFERS, Block, Card, Element, Scene
-from handlers.views.text import count, date, fallback, joined, listed, ping, ranges
+from handlers.views.text import count, date, fallback, ranges
 
 MOST_LINES = 8
 OUR_BLOCKS = 12  # header, replies, groups, terms, buttons and what else stands around the steps
@@ -70,7 +69,7 @@ def of_revision(scene: Scene, revision: int) -> Change | None:
 
 def given(scene: Scene, new: Revision) -> list[Approval]:
     """Approvals of the new rest so far."""
-    return [one for one in scene.snapshot.approvals if one.kind == "plan" and one.digest == new.digest]
+    return record.given(scene.snapshot, new.revision, new.digest)
 
 
 def open_redirect(change: Change, *, offers: frozenset[str] = NO_OFFERS) -> Card:  # noqa: ARG001 — every card of a run takes them
@@ -275,16 +274,17 @@ def _order(change: Change) -> list[Block]:
 
 def _terms(change: Change, complete: bool) -> list[str]:
     """What decides, who may, until when, and what silence does."""
-    now, said = change.now, _given(change)
+    now = change.now
     numbers = ranges([now.plan.step(name).number for name in change.asked], final=" and ")
     covers = f"{'step' if len(change.asked) == 1 else 'steps'} {numbers}"
     lines = []
     if not complete:
         where = "; *Approve* is there" if pages.page_count(now) == 1 else " and go through its pages; *Approve* is on the last one"
         lines.append(f"*Not shown in full here.* Open *Show all*{where}.")
-    signed = " ".join(f"✓ {ping(one.actor)} {date(one.at, now=now.now)}" for one in said)
-    lines.append("*Approvals:* " + joined(f"{len(said)} of {now.quorum}, for {covers} only", signed))
-    lines.append(f"*Who may approve:* {now.approvers}{_not_the_makers(change)}")
+    new = now.snapshot.revised(now.run.revision)
+    if new is not None:
+        asked = who_may.of_revision(now, change.was.run, new.revision, level=level_of(new, change.asked), given=_given(change))
+        lines += who_may.lines(now, asked, covers=f", for {covers} only", so_far="Nothing of it has started.")
     if now.run.deadline:
         done = [step.number for step in now.plan.steps if words.state_of(now, step).status is StepStatus.SUCCEEDED]
         one = len(done) == 1
@@ -300,13 +300,6 @@ def _also_paused(scene: Scene) -> str:
     entry = record.last(scene.snapshot, Event.PAUSE_ASKED)
     who = f" by {words.profile(scene, entry.actor)}, {date(entry.at, now=scene.now)}" if entry else ""
     return f"*Paused*{who}: approved or not, the run stays so until somebody presses *Resume*."
-
-
-def _not_the_makers(change: Change) -> str:
-    high = any(words.grade_of(change.now, change.now.plan.step(name)).level is Level.HIGH for name in change.asked)
-    makers = redirect_closed.makers(change.now, since=change.was.run.revision, high=high, until=change.planned.seq)
-    named = listed((words.profile(change.now, user) for user in makers), "or")
-    return f", not {named} (it is their change)" if makers and change.now.policy_name != "personal" else ""
 
 
 def _buttons(change: Change, complete: bool) -> list[Block]:

@@ -5,36 +5,27 @@ These cards are redrawn, or say something to which nobody has to answer; a perso
 
 from collections.abc import Mapping
 
-from bot.core import rest
 from bot.core.drafts import Fault
 from bot.core.ids import short
 from bot.core.run import Event, Redirect, RunStatus
 from bot.core.snapshot import Entry
 from handlers.views import blocks, held_redirect, ids, record, words
 from handlers.views.scene import Block, Card, Element, Scene
-from handlers.views.text import count, date, is_person, joined, listed, outside, ping, plain
+from handlers.views.text import count, date, in_words, is_person, joined, listed, outside, ping, plain
 
 MOST_FAULTS = 5
-SETTLING = (Event.REDIRECTED, Event.WITHDRAWN, Event.REDIRECT_ASKED, Event.REDIRECT_PLANNED, Event.EXPIRED, Event.STOP_ASKED)
-NUMBERS = {2: "two", 3: "three"}
+ASKED = (Event.REDIRECT_PLANNED, Event.REGRADED)  # people about a new rest
+SETTLING = (Event.REDIRECTED, Event.WITHDRAWN, Event.REDIRECT_ASKED, Event.REDIRECT_FAILED, *ASKED, Event.EXPIRED, Event.STOP_ASKED)
 DID = {"reply": "said more", "edited": "edited the reply", "gone": "deleted a reply", "arguments": "changed the values of a step"}
 
 
 def origin(scene: Scene, revision: int) -> Entry | None:
     """When that revision was proposed; or adopted, if nobody had to be asked."""
     for entry in scene.snapshot.entries:
-        proposed = entry.event == Event.REDIRECT_PLANNED and entry.data.get("proposed") == revision
+        proposed = entry.event in ASKED and entry.data.get("proposed") == revision
         if proposed or (entry.event == Event.REDIRECTED and entry.data.get("revision") == revision):
             return entry
     return None
-
-
-def makers(scene: Scene, *, since: int, high: bool, until: int) -> list[str]:
-    """Who made the new rest by hand and, where what is asked is high, whose replies it follows: they do not also approve it."""
-    found = [*rest.hand_authors(scene.snapshot.revisions, since=since, upto=scene.run.revision)]
-    if high:
-        found += [entry.actor for entry in record.asks(scene.snapshot, until=until) if entry.data.get("how") == "reply"]
-    return [user for user in dict.fromkeys(found) if is_person(user)]
 
 
 def used_until(scene: Scene, entry: Entry) -> int:
@@ -52,15 +43,17 @@ def decided(scene: Scene, revision: int, planned: Entry) -> Card:
         return _approved(scene, planned, entry)
     if entry.event == Event.WITHDRAWN:
         return _withdrawn(scene, planned, entry)
+    if entry.event in (Event.REGRADED, Event.REDIRECT_FAILED):
+        return _regraded(scene, planned, entry)
     if entry.event in (Event.REDIRECT_ASKED, Event.REDIRECT_PLANNED):
         return _replaced(scene, planned, entry)
     return _over(scene, planned, entry)
 
 
 def _approved(scene: Scene, planned: Entry, entry: Entry) -> Card:
-    said = [one for one in scene.snapshot.approvals if one.kind == "plan" and one.digest == scene.run.digest]
+    said = record.given(scene.snapshot, scene.run.revision, scene.run.digest)
     who = listed(f"{ping(one.actor)}, {date(one.at, now=scene.now)}" for one in said) or f"{ping(entry.actor)}, {date(entry.at)}"
-    state = "Approved" if len(said) < 2 else f"Approved by {NUMBERS.get(len(said), str(len(said)))}"
+    state = "Approved" if len(said) < 2 else f"Approved by {in_words(len(said))}"
     names = listed(ping(one.actor) for one in said) or ping(entry.actor)
     sentence = blocks.section(f"By {who}. {goes_on(scene)}")
     text = f"Approved: {scene.run.id} revision {scene.run.revision}, the new rest, by {names}"
@@ -82,7 +75,7 @@ def _withdrawn(scene: Scene, planned: Entry, entry: Entry) -> Card:
 def _replaced(scene: Scene, planned: Entry, entry: Entry) -> Card:
     """Somebody said or edited more: what counts is on a newer card."""
     did = DID.get(str(entry.data.get("how") or ""), "edited the rest by hand")
-    newer = record.after(scene.snapshot, planned.seq, Event.REDIRECT_PLANNED)
+    newer = record.after(scene.snapshot, planned.seq, *ASKED)
     number = newer.data.get("proposed") if newer else None
     there = words.card_link(scene, "redirect", f"revision {number} ↓") if number else ""
     then = f"{there} does." if there else "the rest is planned again."
@@ -93,11 +86,21 @@ def _replaced(scene: Scene, planned: Entry, entry: Entry) -> Card:
     return _folded(scene, planned, f"{words.CLOSED} {state}", text, [sentence], "never used")
 
 
+def _regraded(scene: Scene, planned: Entry, entry: Entry) -> Card:
+    """The policy has changed: the same rest is asked for on a newer card, or is not allowed any more."""
+    number = entry.data.get("proposed")
+    there = words.card_link(scene, "redirect", f"revision {number} ↓") if number else ""
+    then = f"the same rest is graded anew; {there} decides" if number else "it does not allow this rest any more; reply with another wish"
+    sentence = blocks.section(f"The policy was changed {date(entry.at, now=scene.now)}: {then}.")
+    text = f"Void: {scene.run.id} revision {scene.run.revision}, the new rest, because the policy has changed."
+    return _folded(scene, planned, f"{words.CLOSED} Void: the policy has changed", text, [sentence], "never used")
+
+
 def _over(scene: Scene, planned: Entry, entry: Entry) -> Card:
     """The run ended while people were asked: by the clock, or by somebody who pulled the cord."""
     receipt = f"its receipt stands on {words.card_link(scene, 'run', 'its card ↑')}"
     if entry.event == Event.EXPIRED:
-        says = f"Nobody answered until {date(entry.at, now=scene.now)}. The run stopped here; {receipt}."
+        says = f"Nobody answered until {date(record.until(entry), now=scene.now)}. The run stopped here; {receipt}."
         text = f"Expired: {scene.run.id} revision {scene.run.revision}. Nobody answered; the run stopped here."
         return _folded(scene, planned, f"{words.CLOSED} Expired", text, [blocks.section(says)], "never used")
     says = f"{ping(entry.actor)} stopped the run, {date(entry.at, now=scene.now)}; {receipt}."

@@ -9,7 +9,8 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from bot.core.characters import utf16
-from handlers.views import blocks
+from bot.tools.masks import redact
+from handlers.views import blocks, reloaded
 from handlers.views import refused_changes as corded
 from handlers.views import refused_decisions as decided
 from handlers.views import refused_moves as moved
@@ -39,7 +40,7 @@ def _quoted(said: Telling) -> list[Block]:
     made = [blocks.rich(blocks.quote(blocks.said(outside(said.reason, 1_000))))] if said.reason else []
     if said.words and said.reason:
         made.append(blocks.section("Your words, so that they are not lost:"))
-    return [*made, *([blocks.rich(blocks.quote(blocks.said(outside(said.words, 1_000))))] if said.words else [])]
+    return [*made, *([blocks.rich(blocks.quote(blocks.said(outside(redact(said.words), 1_000))))] if said.words else [])]
 
 
 def why(kind: str) -> str:
@@ -67,6 +68,7 @@ TELLINGS: Mapping[str, Callable[[Case], Telling]] = {
     "ask_too_long": moved.ask_too_long,
     "asked_again": moved.asked_again,
     "bot": decided.bot,
+    "budget_spent": moved.budget_spent,
     "confirm_void": decided.confirm_void,
     "deactivated": decided.deactivated,
     "double": decided.double,
@@ -81,6 +83,7 @@ TELLINGS: Mapping[str, Callable[[Case], Telling]] = {
     "late_approved": decided.late_approved,
     "late_cancelled": decided.late_cancelled,
     "moved_on": moved.moved_on,
+    "no_policy_file": reloaded.no_file,
     "no_redirects_left": corded.no_redirects_left,
     "no_revisions_left": decided.no_revisions_left,
     "no_words": corded.no_words,
@@ -109,6 +112,7 @@ TELLINGS: Mapping[str, Callable[[Case], Telling]] = {
     "source_author": decided.source_author,
     "stale": decided.stale,
     "step_started": moved.step_started,
+    "step_up": decided.step_up,
     "tool_changed": decided.tool_changed,
     "unknown_revision": moved.unknown_revision,
     "unknown_run": moved.unknown_run,
@@ -123,6 +127,7 @@ WHYS: Mapping[str, str] = {
     "already_stopping": "the run was stopping already",
     "asked_again": "it had been asked again already",
     "bot": "a bot does not decide",
+    "budget_spent": "more of the budget had been granted before",
     "confirm_void": "the values had changed",
     "deactivated": "the account is deactivated",
     "double": "the same person again",
@@ -136,6 +141,7 @@ WHYS: Mapping[str, str] = {
     "late_cancelled": "somebody had cancelled it already",
     "invalid_plan": "the plan did not pass the checks",
     "moved_on": "the card was out of date",
+    "no_policy_file": "no policy file is named",
     "no_redirects_left": "the redirects of the run were used up",
     "no_revisions_left": "the revisions of the review were used up",
     "no_words": "nothing was said",
@@ -149,14 +155,15 @@ WHYS: Mapping[str, str] = {
     "nothing_changed": "nothing was changed in it",
     "nothing_to_withdraw": "there was no change to withdraw",
     "open_first": "the plan had not been opened in full",
-    "own_edit": "own edit",
-    "own_request": "own request at high risk",
+    "own_edit": "own edit, or it follows their own reply",
+    "own_request": "own request at that risk",
     "partner": "an account from another workspace",
     "quorum": "the same person again; a second one is needed",
     "resume": "may pull the cord, may not let go",
     "source_author": "author of the message that the plan was made from",
     "stale": "an older revision",
     "step_started": "the step had started",
+    "step_up": "it was not given in writing",
     "tool_changed": "a tool had changed",
     "unknown_run": "no record of that run",
 }

@@ -52,7 +52,8 @@ def not_frozen(case: Case) -> Telling:
 
 
 def not_admin(case: Case) -> Telling:
-    what = f"{case.no}: holding everything is for the admins of this workspace, and you are not among them."
+    act = "the policy is changed by" if case.did == "reload" else "holding everything is for"
+    what = f"{case.no}: {act} the admins of this workspace, and you are not among them."
     pause = inline(case.name("pause") + " all")
     return Telling(what, "Nothing changed.", f"ask one of them. {pause} pauses every run that you may pause.")
 

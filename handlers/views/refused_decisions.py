@@ -3,6 +3,7 @@
 Each function is one kind of `bot.errors.Refused`; its name is the kind.
 """
 
+from bot.core.risk import Level
 from bot.core.run import Hold, Redirect, RunStatus
 from handlers.views import blocks, ids, pages, words
 from handlers.views.case import LETTING_GO, Case, Telling
@@ -48,6 +49,10 @@ def double(case: Case) -> Telling:
 
 
 def quorum(case: Case) -> Telling:
+    if case.did == "confirm":
+        what = f"You confirmed this already{case.at}; another person is still needed: the values are riskier than the plan was."
+        then = f"ask somebody else: {case.approvers}. It can be confirmed{case.until or ' still'}."
+        return Telling(what, "The step has not started.", then)
     what = f"You approved this already{case.at}; another person is still needed."
     return Telling(what, "Nothing has started.", f"ask somebody else: {case.approvers}. The review is open{case.until or ' still'}.")
 
@@ -127,31 +132,52 @@ def not_allowed(case: Case) -> Telling:
 
 
 def resume(case: Case) -> Telling:
-    what = f"{case.no}: pausing is for everyone here, letting {case.run} go on is for {case.approvers} or {case.requester}."
+    budget = case.did == "continue" and case.scene is not None and case.scene.run.reason is Hold.BUDGET
+    who = case.approvers if budget else f"{case.approvers} or {case.requester}"
+    act = f"granting {case.run} more of its budget" if budget else f"letting {case.run} go on"
+    what = f"{case.no}: pausing is for everyone here, {act} is for {who}."
     stays = case.scene is not None and case.scene.run.reason is Hold.PERSON
     then = f"ask one of them, or press *Stop* on {case.card('its card')}."
     return Telling(what, "It stays paused." if stays else "It stays as it is.", then)
 
 
 def own_request(case: Case) -> Telling:
-    what = f"{case.no}: you asked for this, and at high risk other people decide."
+    what = f"{case.no}: you asked for this, and at {_risk(case)} risk other people decide."
     if case.did == "confirm":
         return Telling(what, "Nothing changed.", f"{case.approvers} can confirm it{case.until}. *Refuse* and *Stop* are open to you.")
     return Telling(what, "Nothing changed.", f"{case.approvers} can approve it{case.until}. *Cancel* is open to you.")
 
 
+def _risk(case: Case) -> str:
+    risk = str(case.facts.get("risk") or "high")
+    return risk if risk in tuple(Level) else "high"
+
+
 def own_edit(case: Case) -> Telling:
-    return Telling(
-        f"{case.no}: you edited this revision, so somebody else decides.",
-        "Nothing changed.",
-        f"somebody else: {case.approvers}{case.until}.",
-    )
+    made = "you edited this revision" if case.did == "approve" else "you edited this step, or what flows into it"
+    made = "it follows your reply" if case.facts.get("by_word") else made
+    return Telling(f"{case.no}: {made}, so somebody else decides.", "Nothing changed.", _somebody_else(case))
+
+
+def _somebody_else(case: Case) -> str:
+    """Who is left to decide; and what becomes of it, and can be done, if that is nobody."""
+    then = f"somebody else: {case.approvers}{case.until}."
+    if case.scene is None or case.scene.run.redirect is None:
+        return f"{then} If nobody else can, it expires; *{'Stop' if case.did in ('confirm', 'settle') else 'Cancel'}* is open to you."
+    return f"{then} If nobody else can, the run stops there; *Never mind* goes on with the plan as it was approved."
 
 
 def source_author(case: Case) -> Telling:
-    return Telling(
-        f"{case.no}: the plan was made from a message of yours.", "Nothing changed.", f"somebody else: {case.approvers}{case.until}."
-    )
+    return Telling(f"{case.no}: the plan was made from a message of yours.", "Nothing changed.", _somebody_else(case))
+
+
+def step_up(case: Case) -> Telling:
+    verb = "Confirm" if case.did == "confirm" else "Approve"
+    what = f"{case.no}: this workspace asks for it in writing, and what was typed is not what it asks for."
+    if not case.facts.get("typed"):
+        what = f"{case.no}: this workspace asks for it in writing."
+    where = case.card("its card", "confirm" if case.did == "confirm" else "review")
+    return Telling(what, "Nothing changed.", f"press *{verb}* on {where} and type the name that the form asks for.")
 
 
 def nobody_set(case: Case) -> Telling:

@@ -69,6 +69,14 @@ def moved_on(case: Case) -> Telling:
     )
 
 
+def budget_spent(case: Case) -> Telling:
+    """A budget is stretched once."""
+    kind = plain(str(case.facts.get("what") or ""), 20)
+    what = f"{case.no}: the budget of {case.run} was stretched before{f' ({kind})' if kind else ''}, and that is done once."
+    then = f"*Stop* on {case.card('its card')} ends it; *Change the rest* can leave out what is still to come."
+    return Telling(what, joined(case.state, "Nothing is running.", by=" "), then)
+
+
 def step_started(case: Case) -> Telling:
     number = _number(case)
     return Telling(

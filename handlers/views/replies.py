@@ -215,10 +215,9 @@ def follow_up(scene: Scene, data: Data) -> Card:
     return Card(text, [blocks.section(says)])
 
 
-def withdrawn(scene: Scene, data: Data | None = None) -> Card:  # noqa: ARG001
-    """Never mind: the old rest stands."""
-    entry = record.last(scene.snapshot, Event.WITHDRAWN)
-    who = f" by {words.profile(scene, entry.actor)}" if entry else ""
+def withdrawn(scene: Scene, data: Data) -> Card:
+    """Never mind, said by `data["actor"]`: the old rest stands."""
+    who = f" by {words.profile(scene, str(data['actor']))}" if data.get("actor") else ""
     stands = scene.run.status in (RunStatus.PAUSED, RunStatus.PAUSING)
     waits = f"What it waits for is on {words.card_link(scene, 'run', 'its card ↑')}"
     then = ("It stays paused" if scene.run.reason in (Hold.PERSON, Hold.FREEZE) else waits) if stands else "The run goes on"

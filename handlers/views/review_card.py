@@ -8,12 +8,11 @@ lines (`closed_review`).
 from bot.core import rest
 from bot.core.run import Event, RunStatus
 from bot.core.snapshot import Approval
-from handlers.views import blocks, changes, closed_review, ids, pages, plan_body, record, redirect_closed, words
+from handlers.views import blocks, changes, closed_review, ids, pages, plan_body, record, redirect_closed, regraded, who_may, words
 from handlers.views.scene import NO_OFFERS, OFFER_ASK, OFFER_BREAKPOINT, Block, Card, Element, Scene
-from handlers.views.text import count, date, date_element, fallback, is_person, joined, listed, outside, ping
+from handlers.views.text import date, date_element, fallback, in_words, is_person, joined, outside
 
 MOST_FAULTS = 5
-NUMBERS = {1: "one", 2: "two", 3: "three", 4: "four", 5: "five"}
 
 
 def review_card(scene: Scene, *, offers: frozenset[str] = NO_OFFERS, revision: int | None = None) -> Card:
@@ -87,6 +86,8 @@ def _made_by(scene: Scene) -> str:
     new = scene.snapshot.revised(scene.run.revision)
     if new is None or record.before(scene.snapshot, new.revision) is None:
         return ""
+    if anew := regraded.made_by(scene, new.revision):
+        return anew
     if is_person(new.author):
         return f"edited by {words.profile(scene, new.author)} {date(new.at, now=scene.now)}"
     asked = [entry for entry in scene.snapshot.entries if entry.event == Event.CHANGES_ASKED and entry.at <= new.at]
@@ -95,6 +96,9 @@ def _made_by(scene: Scene) -> str:
 
 def _news(scene: Scene) -> list[Block]:
     """What is different from the revision before, and what the planner did not find."""
+    anew = regraded.news(scene, scene.run.revision)
+    if anew:
+        return anew
     made = changes.since(scene)
     same = changes.same_as(scene)
     if same is not None:
@@ -120,7 +124,7 @@ def _not_found(scene: Scene) -> list[Block]:
 
 def given(scene: Scene) -> list[Approval]:
     """Approvals of the current revision so far."""
-    return [one for one in scene.snapshot.approvals if one.kind == "plan" and one.digest == scene.run.digest]
+    return record.given(scene.snapshot, scene.run.revision, scene.run.digest)
 
 
 def _state(scene: Scene) -> str:
@@ -130,35 +134,21 @@ def _state(scene: Scene) -> str:
 
 def _terms(scene: Scene, complete: bool) -> list[str]:
     """What decides, who may, until when."""
-    said = given(scene)
     lines = []
     if not complete:
         number = pages.page_count(scene)
         where = "; *Approve* is there" if number == 1 else f" and go through its {number} pages; *Approve* is on the last one"
         lines.append(f"*Not shown in full here.* Open *Show all*{where}.")
-    if scene.quorum > 1:
-        signed = " ".join(f"✓ {ping(one.actor)} {date(one.at, now=scene.now)}" for one in said)
-        lines.append("*Approvals:* " + joined(f"{len(said)} of {scene.quorum}", signed))
-    if said:
-        lines.append(f"*Still needed:* {count(scene.quorum - len(said), 'more person', 'more people')}. Nothing has started.")
-    lines.append(f"*Who may approve:* {scene.approvers}{_not_the_author(scene)}")
+    asked = who_may.of_revision(scene, scene.run, scene.run.revision, level=words.level_of(scene), given=given(scene))
+    lines += who_may.lines(scene, asked)
     if scene.run.deadline:
-        lines.append(f"*Until:* {date(scene.run.deadline, now=scene.now)}, then it expires and nothing runs")
+        then = "it runs, since it only reads" if scene.silence_releases else "it expires and nothing runs"
+        lines.append(f"*Until:* {date(scene.run.deadline, now=scene.now)}, then {then}")
     if _asks_left(scene) <= 0:
-        used = NUMBERS.get(scene.revisions_limit, str(scene.revisions_limit))
+        used = in_words(scene.revisions_limit)
         one = scene.revisions_limit == 1
         lines.append(f"The {used} revision{' is' if one else 's are'} used up: approve, edit by hand, or cancel.")
     return lines
-
-
-def _not_the_author(scene: Scene) -> str:
-    """`, not approver2 (edited this plan)`: who wrote part of it by hand does not also approve it."""
-    authors = rest.hand_authors(scene.snapshot.revisions, since=0, upto=scene.run.revision)
-    if not authors or scene.policy_name == "personal":
-        return ""
-    named = listed((words.profile(scene, author) for author in authors), "or")
-    new = scene.snapshot.revised(scene.run.revision)
-    return f", not {named} (edited {'this revision' if new and authors == (new.author,) else 'this plan'})"
 
 
 def _buttons(scene: Scene, complete: bool, offers: frozenset[str]) -> list[Block]:

@@ -5,8 +5,22 @@ card of a run that can still be stopped has Stop, and Stop never asks back; no o
 """
 
 from bot.core.run import LIVE, Event, Hold, RunStatus
-from handlers.views import blocks, ended_card, freeze, held_card, held_redirect, ids, plan_body, planning_card, record, step_lines, words
-from handlers.views.scene import NO_OFFERS, OFFER_BREAKPOINT, OFFER_REDIRECT, OFFER_SHOW_STEPS, Block, Card, Element, Scene
+from handlers.views import (
+    blocks,
+    ended_card,
+    freeze,
+    held_card,
+    held_limits,
+    held_redirect,
+    ids,
+    plan_body,
+    planning_card,
+    record,
+    step_lines,
+    words,
+)
+from handlers.views.scene import NO_OFFERS, OFFER_REDIRECT, OFFER_SHOW_STEPS, Block, Card, Element, Scene
+from handlers.views.standing import menu as pause_before
 from handlers.views.text import count, date, duration, escape, fallback, joined, ping
 
 REDIRECT_HINT = "Reply in this thread to change what is still to come."
@@ -59,7 +73,7 @@ def all_read(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
         *body,
         *plan_body.order(scene),
         blocks.context(_no_approval(scene)),
-        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=_menu(scene, offers)),
+        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=pause_before(scene, offers)),
     ]
     named = f"{state.split(' ', 1)[1].replace(' · ', ', ')}: {scene.run.id}"
     return Card(fallback(named, words.goal_in_text(scene), "no approval needed"), made)
@@ -77,7 +91,7 @@ def queued(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
         *_head(scene),
         step_lines.step_lines(scene),
         blocks.context("It starts by itself when a place is free."),
-        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=_menu(scene, offers)),
+        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=pause_before(scene, offers)),
     ]
     return Card(f"Queued: {scene.run.id}{ahead}. Nothing has started.", made)
 
@@ -88,7 +102,7 @@ def _queued_while_frozen(scene: Scene, offers: frozenset[str]) -> Card:
         *_head(scene),
         blocks.rich(*freeze.lines(scene), freeze.how_it_ends(scene)),
         step_lines.step_lines(scene),
-        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=_menu(scene, offers)),
+        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=pause_before(scene, offers)),
     ]
     return Card(f"Frozen: {scene.run.id} · queued; everything in Pullcord is held by an admin. Nothing has started.", made)
 
@@ -96,6 +110,8 @@ def _queued_while_frozen(scene: Scene, offers: frozenset[str]) -> Card:
 def running(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
     """Steps start and end."""
     now = step_lines.running_steps(scene)
+    if scene.snapshot.lock_waits and not now:
+        return held_limits.waiting_for_key(scene, buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, menu=pause_before(scene, offers)))
     doing = f"now: {words.lowered(words.does(scene, now[0]))}" if len(now) == 1 else f"{count(len(now), 'step')} are running" if now else ""
     long = OFFER_SHOW_STEPS in offers and len(scene.plan.steps) > step_lines.MOST_LINES
     made = [
@@ -104,7 +120,7 @@ def running(scene: Scene, offers: frozenset[str] = NO_OFFERS) -> Card:
         step_lines.step_lines(scene),
         blocks.context(so_far(scene), REDIRECT_HINT if OFFER_REDIRECT in offers else ""),
         *([blocks.context(_no_approval(scene))] if _released(scene) else []),
-        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, *([ids.RUN_SHOW_ALL] if long else []), menu=_menu(scene, offers)),
+        *buttons(scene, ids.RUN_PAUSE, ids.RUN_STOP, *([ids.RUN_SHOW_ALL] if long else []), menu=pause_before(scene, offers)),
     ]
     return Card(fallback(f"Running: {scene.run.id}", step_lines.done_of(scene), escape(doing)), made)
 
@@ -185,21 +201,13 @@ def buttons(scene: Scene, *actions: str, menu: Element | None = None) -> list[Bl
     return blocks.actions(f"run:{scene.run.id}.{scene.run.version}", *made, menu)
 
 
-def _menu(scene: Scene, offers: frozenset[str]) -> Element | None:
-    if OFFER_BREAKPOINT not in offers:
-        return None
-    waiting = [step for step in scene.plan.steps if not words.state_of(scene, step).started_at]
-    value = ids.encode(scene.run.id, scene.run.revision)
-    return blocks.select(ids.RUN_BREAKPOINT, "Pause before…", words.options(scene, value, waiting))
-
-
 def _head(scene: Scene) -> list[Block]:
     return [words.goal(scene), words.id_line(scene, words.approved_by(scene))]
 
 
 def _released(scene: Scene) -> bool:
     """Did it start without anybody's yes?"""
-    return not any(one.kind == "plan" and one.digest == scene.run.digest for one in scene.snapshot.approvals)
+    return not record.given(scene.snapshot, scene.run.revision, scene.run.digest)
 
 
 def _no_approval(scene: Scene) -> str:

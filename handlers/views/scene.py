@@ -11,6 +11,7 @@ from typing import Any
 
 from bot.core.catalogue import Catalogue
 from bot.core.plan import Plan
+from bot.core.risk import Level
 from bot.core.run import Run
 from bot.core.snapshot import Revision, Snapshot
 
@@ -39,7 +40,14 @@ class Scene:
     names: Mapping[str, str] = field(default_factory=dict)  # user id → name, as far as known
     approvers: str = "the approvers"  # mrkdwn, may ping: "anyone in <!subteam^S0OPSLEADS>"
     approvers_plain: str = "the approvers"  # the same in plain words, for cards that must not ping
+    first_list: str = ""  # who may approve without an escalation, if that is not everybody who may now
+    first_list_plain: str = ""
+    escalation: str = ""  # the second list, who may approve too once they were asked; mrkdwn, may ping
+    silence_releases: bool = False  # nobody answers: the plan runs, since it only reads and the policy says so
     quorum: int = 1
+    quorums: Mapping[Level, int] = field(default_factory=dict)  # by risk, for values that turn out riskier than what was approved
+    may_not: Mapping[Level, tuple[str, ...]] = field(default_factory=dict)  # who may not approve, by risk: the policy's words
+    able: frozenset[str] | None = None  # ids of all whom the lists of approvers mean; None: not known
     policy_name: str = "team"
     commands: Mapping[str, str] = field(default_factory=dict)  # "plan" → "/plan"
     links: Mapping[str, str] = field(default_factory=dict)  # kind of card ("run", "review", "answer", "confirm") → permalink
@@ -78,9 +86,11 @@ class Card:
     blocks: list[Block]
 
 
-def message(card: Card, scene: Scene | None, *, kind: str, version: int, key: str | None = None) -> dict[str, Any]:
-    """The arguments of a post or an update that show the card; the caller adds channel, thread and ts."""
-    payload: dict[str, Any] = {"card": kind, "version": version}
+def message(
+    card: Card, scene: Scene | None, *, kind: str, version: int, key: str | None = None, more: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """The arguments of a post or an update that show the card; the caller adds channel, thread and ts. `more`: for the metadata."""
+    payload: dict[str, Any] = {"card": kind, "version": version, **(more or {})}
     if scene is not None:
         payload["run"] = scene.run.id
     if key is not None:

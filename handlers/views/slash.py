@@ -147,9 +147,9 @@ def freeze_why(*, commands: Commands) -> Card:
 def help_card(*, commands: Commands, approvers: str, policy_name: str) -> Card:
     """What can be typed, in groups, with this workspace's own policy in the last line."""
     plan = typed(commands, "plan", "read notes/today.md, then summarize it")
-    look = "   ".join(typed(commands, "cord", word) for word in ("runs", "help"))
+    look = "   ".join(typed(commands, "cord", word) for word in ("runs", "stats", "audit", "help"))
     replies = " · ".join(inline(form) for form in ("also post it to #general", "skip post", "stop after brief", "never mind"))
-    admins = "   ".join((typed(commands, "cord", "freeze", "why"), typed(commands, "cord", "thaw")))
+    admins = "   ".join((typed(commands, "cord", "freeze", "why"), typed(commands, "cord", "thaw"), typed(commands, "cord", "reload")))
     brakes = "   ".join(typed(commands, word, "[run|all]") for word in ("pause", "resume", "stop"))
     groups = [
         f"*Ask*\n{plan} · or mention Pullcord · or *Plan from this message*",

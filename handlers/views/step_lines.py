@@ -11,7 +11,7 @@ from datetime import timedelta
 from bot.core.ids import StepId
 from bot.core.plan import Step, dependents
 from bot.core.run import Hold, RunStatus, StepStatus
-from bot.core.snapshot import StepState
+from bot.core.snapshot import LockWait, StepState
 from handlers.views import blocks, receipts, record, words
 from handlers.views.scene import Block, Element, Scene
 from handlers.views.text import count, duration, outside, ranges
@@ -77,7 +77,7 @@ def _sorted(look: Look) -> tuple[list[Step], list[Step], list[Step]]:
         status = words.state_of(look.scene, step).status
         if status is StepStatus.SUCCEEDED:
             done.append(step)
-        elif status is StepStatus.PENDING and not _holds(look, step):
+        elif status is StepStatus.PENDING and not _holds(look, step) and _lock(look.scene, step) is None:
             waiting.append(step)
         else:
             other.append(step)
@@ -120,7 +120,7 @@ def _line(look: Look, step: Step) -> Element:
     mark = words.WAITS if waits else MARKS[state.status]
     stands = look.held.get(step.id) or HELD_WORDS.get(scene.run.reason or Hold.PERSON, "held") if waits else _stands(look, step, state)
     named = words.numbered(scene, step)
-    loud = waits or state.status in (StepStatus.RUNNING, StepStatus.FAILED, StepStatus.IN_DOUBT)
+    loud = waits or _lock(scene, step) is not None or state.status in (StepStatus.RUNNING, StepStatus.FAILED, StepStatus.IN_DOUBT)
     said = [blocks.said(f"{mark} "), blocks.strong(named)] if loud else [blocks.said(f"{mark} {named}")]
     return blocks.line(*said, blocks.said(f" — {stands}{_ahead(scene, step, state) if not waits else ''}"))
 
@@ -175,6 +175,9 @@ def _standing(scene: Scene) -> str:
 def _waits_for(scene: Scene, step: Step) -> str:
     """`waits for 3 to 5`, `needs 3` after a failure, or what a step waits for that needs nothing more."""
     missing = [other for other in scene.plan.steps if other.id in step.needs and not _is_done(scene, other)]
+    lock = _lock(scene, step)
+    if lock is not None:
+        return f"waits for {lock.holder}, which holds {outside(lock.key, 60)}"
     if missing:
         failed = scene.run.reason is Hold.STEP_FAILED and any(other.id == scene.run.held_step for other in missing)
         return f"{'needs' if failed else 'waits for'} {ranges([other.number for other in missing], final=' and ')}"
@@ -183,6 +186,11 @@ def _waits_for(scene: Scene, step: Step) -> str:
     if scene.run.status is RunStatus.PAUSED:
         return "next"
     return "not started" if scene.run.status is RunStatus.QUEUED else "waits for a free place"
+
+
+def _lock(scene: Scene, step: Step) -> LockWait | None:
+    """The key of another run that keeps the step from starting."""
+    return next((wait for wait in scene.snapshot.lock_waits if wait.step == step.id), None)
 
 
 def _is_done(scene: Scene, step: Step) -> bool:
@@ -194,7 +202,7 @@ def _ahead(scene: Scene, step: Step, state: StepState) -> str:
     if state.status is not StepStatus.PENDING or scene.run.status is RunStatus.STOPPING or scene.run.is_final:
         return ""
     held = (step.breakpoint or step.id in scene.run.breakpoints) and step.id not in scene.run.passed
-    asks = words.grade_of(scene, step).confirms
+    asks = words.grade_of(scene, step).confirms and _lock(scene, step) is None  # what stands in line for a key is past its questions
     return (f"  {words.STANDS} breakpoint" if held else "") + (f"  {words.WAITS} asks first" if asks else "")
 
 

@@ -6,17 +6,19 @@ UTF-16 units, as Slack counts them; cuts never fall inside a character that peop
 """
 
 import re
-from collections.abc import Iterable
+from collections.abc import Collection, Iterable
 from datetime import datetime, timedelta
 from typing import Any
 
 from bot.core.characters import cut, has_right_to_left, utf16, visible
+from handlers.views import links
 
 FSI, PDI = "\u2068", "\u2069"
 LINE_BREAKS = re.compile(r"\r\n|[\n\r\v\f\x1c-\x1e\x85\u2028\u2029]")
 FALLBACK_LIMIT = 300
 NEARBY = timedelta(hours=20)  # nearer than this, a time needs no date
 PERSON = re.compile(r"[UW][A-Z0-9_]{2,}")
+SMALL_NUMBERS = ("", "one", "two", "three", "four", "five")
 EDGE_UNDERSCORE = re.compile(r"(?<![^\W_])_|_(?![^\W_])")
 
 
@@ -49,7 +51,15 @@ def inline(text: str, limit: int = 60) -> str:
 def plain(text: str, limit: int = 120) -> str:
     """Somebody else's words inside mrkdwn of ours: one line, escaped, without signs that would style them."""
     calm = one_line(text, limit).replace("*", "∗").replace("~", "∼").replace("`", "ʹ").replace("|", "¦")
-    return escape(isolate(EDGE_UNDERSCORE.sub("", calm)))
+    return links.as_code(escape(isolate(EDGE_UNDERSCORE.sub("", calm))))
+
+
+def outgoing(text: str, *, hosts: Collection[str] = ()) -> str:
+    """Words of a model, a file or a page as a message of their own: bold and lists work; mentions, broadcasts and hidden links do not.
+
+    Only addresses of `hosts` (names, or patterns such as `*.example.com`) are live links.
+    """
+    return links.as_code(escape(links.shown(text)), hosts=hosts)
 
 
 def joined(*parts: str, by: str = " · ") -> str:
@@ -111,6 +121,11 @@ def duration(seconds: float) -> str:
 def count(number: int, thing: str, things: str = "") -> str:
     """`1 step`, `4 steps`."""
     return f"{number:,} {thing if number == 1 else things or thing + 's'}"
+
+
+def in_words(number: int) -> str:
+    """`two`; from six on the digits."""
+    return SMALL_NUMBERS[number] if 0 < number < len(SMALL_NUMBERS) else str(number)
 
 
 def listed(words: Iterable[str], word: str = "and") -> str:

@@ -7,6 +7,7 @@ link to the profile, which notifies nobody; cards that want somebody's attention
 from bot.core.characters import cut
 from bot.core.completeness import shown
 from bot.core.drafts import Fault
+from bot.core.judging import as_held
 from bot.core.plan import Plan, Step
 from bot.core.risk import Grade, Level, Mode, highest
 from bot.core.snapshot import StepState
@@ -57,6 +58,13 @@ def grade_of(scene: Scene, step: Step) -> Grade:
     """The step's grade. One without a grade is shown as what it would be in the worst case."""
     found = scene.snapshot.grades.get(step.id)
     return found or Grade(step=step.id, level=Level.HIGH, mode=Mode.CONFIRM, reasons=("it has not been graded",), confirms=True)
+
+
+def grade_with_values(scene: Scene, step: Step) -> Grade:
+    """The grade of a step that waits for confirmation: as its real values made it, by its newest card."""
+    found = grade_of(scene, step)
+    cards = [post.data for post in scene.snapshot.posts if post.card == "confirm" and post.data.get("step") == step.id]
+    return as_held(found, cards[-1]) if cards and cards[-1].get("revision") == scene.run.revision else found
 
 
 def level_of(scene: Scene) -> Level:
@@ -126,11 +134,11 @@ def id_line(scene: Scene, *more: str, requester: bool = True) -> Block:
 def approved_by(scene: Scene) -> str:
     """Who said yes to the revision that runs: one with the time, several without."""
     plans = [one for one in scene.snapshot.approvals if one.kind == "plan"]
-    given = [one for one in plans if one.digest == scene.run.digest]
+    given = [one for one in plans if (one.revision, one.digest) == (scene.run.revision, scene.run.digest)]
     if not scene.run.approved:
         return ""
     if not given and plans:  # a later rest that asked nobody stands on what was approved before
-        given = [one for one in plans if one.digest == plans[-1].digest]
+        given = [one for one in plans if (one.revision, one.digest) == (plans[-1].revision, plans[-1].digest)]
     if not given:
         return "no approval needed"
     if len(given) == 1:

@@ -7,7 +7,7 @@ import pytest
 
 from bot import runs
 from bot.activities.drafting import draft
-from bot.commands import intake, interjections, review
+from bot.commands import intake, interjections, review, silence
 from bot.core.drafts import Brief, Draft, Question
 from bot.core.notation import parse
 from bot.core.plan import Plan
@@ -134,7 +134,7 @@ async def test_a_question_that_nobody_answers_ends_by_itself(make, clock: Clock)
     found = await drafted(deps)
 
     clock.advance(days=2)
-    await review.expire(deps)
+    await silence.expire(deps)
 
     assert (await runs.get(deps, found.run.id)).status is RunStatus.EXPIRED
 

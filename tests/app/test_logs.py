@@ -5,10 +5,14 @@ import json
 import logging
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from bot.logs import _Mask, _ToStructlog
+import pytest
+
+from bot.logs import _masked, _ToStructlog
+from bot.tools.masks import hold, release
 
 EXACT = "correct horse battery"
 SHAPED = "xoxb-1234567890-abcdefghijkl"
@@ -42,7 +46,7 @@ def test_lines_of_libraries_pass_the_mask_like_ours_and_each_comes_once() -> Non
     lines = lines_of(LIBRARIES)
 
     assert [line["source"] for line in lines] == ["apscheduler.executors", "aiohttp.client", "odd", "asyncio"]
-    assert lines[0]["says"] == "the job said ⟦secret⟧"
+    assert lines[0]["says"].startswith("the job said ⟦secret ")
     assert "⟦secret " in lines[1]["says"]
     assert [line["level"] for line in lines] == ["warning", "warning", "warning", "error"]
     assert "Traceback" in lines[3]["exception"]
@@ -69,7 +73,31 @@ asyncio.run(main())
 """
     (line,) = lines_of(program)
     assert (line["source"], line["level"]) == ("asyncio", "error")
-    assert "RuntimeError: ⟦secret⟧" in line["exception"]
+    assert "RuntimeError: ⟦secret " in line["exception"]
+
+
+def test_c060_what_ends_the_process_leaves_through_the_mask() -> None:
+    """In the main thread and in others, also where the value is written as base64."""
+    program = f"""
+import base64, sys, threading
+from bot.logs import configure
+
+configure("warning", secrets=[{EXACT!r}])
+
+def broken():
+    raise RuntimeError("{EXACT} {SHAPED} " + base64.b64encode({EXACT!r}.encode()).decode())
+
+thread = threading.Thread(target=broken)
+thread.start()
+thread.join()
+try:
+    broken()
+except RuntimeError:
+    sys.excepthook(*sys.exc_info())
+"""
+    lines = lines_of(program)
+    assert [line["event"] for line in lines] == ["uncaught", "uncaught"]
+    assert all(line["exception"].count("⟦secret ") >= 3 for line in lines)
 
 
 class Thing:
@@ -78,13 +106,21 @@ class Thing:
 
 
 def masked(**line: Any) -> str:
-    return json.dumps(_Mask([EXACT, "short"])(None, "info", line), ensure_ascii=False)
+    return json.dumps(_masked(None, "info", line), ensure_ascii=False)
 
 
+@pytest.fixture
+def held() -> Iterator[None]:
+    hold([EXACT, "short"])
+    yield
+    release([EXACT, "short"])
+
+
+@pytest.mark.usefixtures("held")
 def test_a_secret_of_this_process_is_masked_wherever_it_stands_and_whatever_it_looks_like() -> None:
     for value in (EXACT, f"before {EXACT} after", {"a": [{"b": EXACT}]}, (EXACT,), {EXACT}, ValueError(EXACT)):
         assert EXACT not in masked(value=value)
-        assert "⟦secret⟧" in masked(value=value)
+        assert "⟦secret " in masked(value=value)
 
 
 def test_what_looks_like_a_secret_is_masked_wherever_it_stands() -> None:
@@ -93,10 +129,11 @@ def test_what_looks_like_a_secret_is_masked_wherever_it_stands() -> None:
         assert "⟦secret " in masked(value=value)
 
 
+@pytest.mark.usefixtures("held")
 def test_what_is_no_secret_stays_as_it_is() -> None:
     line = {"event": "fault", "count": 3, "share": 0.5, "ok": True, "none": None, "run": "R-7K2QX", "why": "a short word"}
 
-    assert _Mask([EXACT, "short"])(None, "info", dict(line)) == line  # five letters are too few to be replaced everywhere
+    assert _masked(None, "info", dict(line)) == line  # five letters are too few to be replaced everywhere
 
 
 async def test_the_loop_itself_writes_through_the_root_logger() -> None:

@@ -9,7 +9,6 @@ import pytest
 from bot import runs
 from bot.activities.drafting import draft
 from bot.commands import intake, review
-from bot.core.policy import DEMO_POLICY
 from bot.core.run import RunStatus
 from bot.deps import Deps
 from bot.supervisor import Supervisor
@@ -17,6 +16,7 @@ from tests.cli.calling import Caller
 from tests.conftest import until
 from tests.doubles.clock import Clock
 from tests.doubles.parts import APPROVER, REQUESTER, close_parts, open_parts
+from tests.doubles.policies import DEMO_POLICY
 
 PLAN = """save: files.write path=out/hello.md text=hello
 read: files.read path=out/hello.md after=save

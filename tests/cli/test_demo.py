@@ -1,11 +1,14 @@
 """`pullcord demo` as a process: it is ready, it is alone, it ends whole, and it comes back with what was said."""
 
+import contextlib
 import fcntl
 import json
 import os
+import pty
 import signal
 import socket
 import subprocess
+import sys
 import time
 import urllib.parse
 import urllib.request
@@ -15,7 +18,7 @@ from typing import Any
 
 import pytest
 
-from tests.cli.calling import ended, eventually, read_until, start
+from tests.cli.calling import PATIENCE_S, ended, environment_of, eventually, read_until, start
 
 Start = Callable[..., "subprocess.Popen[str]"]
 
@@ -100,6 +103,45 @@ def test_it_ends_and_says_so_where_its_bot_ends_by_itself(demo: Start, data: Pat
     told = ended(process)
 
     assert (told.code, told.err) == (1, "pullcord: the bot ended by itself; start the demo again, and it goes on where it was\n")
+
+
+GOOD = 'approvers: ["@ops-leads"]\nplaces: {audit: "#audit"}\n'
+
+
+@pytest.mark.parametrize(("policy", "heard"), [(GOOD, "Policy reloaded"), ("profile: [\n", "Policy not reloaded")])
+def test_sighup_reads_the_policy_again_and_ends_nothing(demo: Start, data: Path, policy: str, heard: str) -> None:
+    process = demo()
+    (data / "policy.yml").write_text(policy)
+
+    process.send_signal(signal.SIGHUP)
+
+    def told() -> bool:
+        messages = people(data, "/people/approver/channels/%23audit/messages")["messages"]
+        return any(heard in json.dumps(message, ensure_ascii=False) for message in messages)
+
+    eventually(told, f"the audit channel to hear: {heard}")
+    assert process.poll() is None
+
+
+def test_it_ends_with_the_terminal_from_which_it_was_started(data: Path) -> None:
+    process, terminal = in_a_terminal("demo", "--no-browser", "--port", 0, "--data", data)
+    eventually(lambda: (data / "workspace.json").exists(), "the demo to be ready", within_s=PATIENCE_S)
+
+    os.close(terminal)
+    with contextlib.suppress(ProcessLookupError):  # the kernel may have said so already
+        process.send_signal(signal.SIGHUP)
+
+    process.wait(timeout=30)
+    eventually(lambda: is_free(data), "the bot to be gone")
+
+
+def in_a_terminal(*arguments: object) -> "tuple[subprocess.Popen[bytes], int]":
+    """`python -m bot …` at a terminal of its own; the terminal is gone once the number returned is closed."""
+    ours, theirs = pty.openpty()
+    command = [sys.executable, "-m", "bot", *(str(each) for each in arguments)]
+    process = subprocess.Popen(command, stdin=theirs, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, env=environment_of({}))
+    os.close(theirs)
+    return process, ours
 
 
 def test_a_second_one_in_the_same_folder_is_turned_away_and_takes_nothing_from_the_first(demo: Start, data: Path) -> None:

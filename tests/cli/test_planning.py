@@ -5,8 +5,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.policy import DEMO_POLICY
 from tests.cli.calling import Caller
+from tests.doubles.policies import DEMO_POLICY
 
 NOTATION = 'notes: files.read path=notes/today.md\npost: slack.post_message channel=#general text="{{notes.text}}"\n'
 AS_DATA = {

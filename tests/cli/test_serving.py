@@ -9,8 +9,8 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.policy import DEMO_POLICY
 from tests.cli.calling import Caller, ended, read_until, start
+from tests.doubles.policies import DEMO_POLICY
 
 
 @pytest.fixture
@@ -91,6 +91,25 @@ def test_check_says_which_channel_is_missing_and_what_to_do(call: Caller, enviro
     assert len(wrong) == 2
     assert all("/invite" in line for line in wrong)
     assert "#nosuch is not there" in wrong[0]
+
+
+def test_check_says_whom_the_policy_names_in_vain_and_that_a_quorum_cannot_be_reached(call: Caller, environment: dict[str, str]) -> None:
+    text = """
+approvers: ["@ops-leads", dana]
+quorum: {high: 9}
+may_not: {high: [requester, editors, redirectors, source_author, "@intern"]}
+places: {audit: "#audit"}
+"""
+    Path(environment["PULLCORD_POLICY"]).write_text(text)
+
+    told = call("check")
+
+    assert told.code == 1
+    assert [line for line in told.out.splitlines() if line.startswith("WRONG")] == [
+        "WRONG people: dana means nobody in this workspace; correct the name in the policy, or give the id",
+        "WRONG people: @intern means nobody in this workspace; correct the name in the policy, or give the id",
+        "WRONG people: quorum.high is 9, but only 2 people are on the lists; name more",
+    ]
 
 
 def test_check_says_which_token_is_wrong(call: Caller, environment: dict[str, str], monkeypatch: pytest.MonkeyPatch) -> None:

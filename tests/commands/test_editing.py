@@ -59,7 +59,7 @@ async def test_c022_an_edit_that_does_not_hold_saves_nothing_and_says_where(supe
 
 async def test_c022_an_edit_that_raises_the_risk_needs_the_approvals_of_the_higher_one(supervised: Deps) -> None:
     run = await asked(supervised, PLAN)
-    checked = editing.check(
+    checked = await editing.check(
         supervised, await runs.snapshot(supervised, run.id, entries=True), await edited(supervised, run.id, "a: test.destroy name=a")
     )
     assert (checked.faults, checked.level.value) == ((), "high")

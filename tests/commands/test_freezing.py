@@ -122,7 +122,7 @@ async def test_only_admins_freeze_and_thaw_and_it_is_on_record_for_the_whole_bot
     with pytest.raises(Refused, match="not_frozen"):
         await freezing.thaw(deps, who=ADMIN)
 
-    entries = await deps.store.read(lambda conn: audit.entries(conn, audit.UNKNOWN))
+    entries = await deps.store.read(lambda conn: audit.entries(conn, audit.NO_RUN))
     assert [(entry.event, entry.actor) for entry in entries] == [(Event.FROZEN, "U0ADMIN"), (Event.THAWED, "U0ADMIN")]
     assert await deps.store.read(audit.verify) == []
 

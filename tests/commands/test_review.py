@@ -8,7 +8,7 @@ import pytest
 
 from bot import runs
 from bot.activities.drafting import draft
-from bot.commands import intake, reading, review
+from bot.commands import intake, reading, review, silence
 from bot.core.policy import Member
 from bot.core.run import Event, Run, RunStatus
 from bot.deps import Deps
@@ -107,7 +107,7 @@ async def test_expiry_happens_once_however_often_it_is_looked_for(deps: Deps, cl
     run = await in_review(deps, "test.change name=a")
     clock.advance(days=2)
 
-    found = await asyncio.gather(*(review.expire(deps) for _ in range(5)))
+    found = await asyncio.gather(*(silence.expire(deps) for _ in range(5)))
 
     assert sorted(found, key=len)[-1] == [run.id]
     assert sum(len(each) for each in found) == 1
@@ -176,7 +176,7 @@ async def test_silence_may_release_reads_and_never_an_effect(tmp_path: Path, clo
     try:
         run = await in_review(deps, plan)
         clock.advance(hours=5)
-        await review.expire(deps)
+        await silence.expire(deps)
 
         snapshot = await runs.snapshot(deps, run.id, entries=True)
         assert snapshot.run.status is becomes

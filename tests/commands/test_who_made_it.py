@@ -8,7 +8,7 @@ import pytest
 
 from bot import runs
 from bot.activities.hearing import hear
-from bot.commands import confirming, controls, editing, freezing, redirecting, review
+from bot.commands import confirming, controls, editing, freezing, redirecting, review, silence
 from bot.core.drafts import Reply
 from bot.core.ids import Digest
 from bot.core.policy import Member
@@ -195,7 +195,7 @@ async def test_p9_nothing_of_a_live_run_expires_while_nobody_may_decide(supervis
     admin = Member(id="U0ADMIN", is_admin=True)
     await freezing.freeze(supervised, who=admin, why="move")
     clock.advance(hours=2)
-    assert await review.expire(supervised) == []
+    assert await silence.expire(supervised) == []
     assert (await runs.get(supervised, run.id)).reason is Hold.CONFIRM
 
 

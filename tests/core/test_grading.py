@@ -7,8 +7,9 @@ from hypothesis import given
 
 from bot.core import policy
 from bot.core.catalogue import Effect
-from bot.core.grading import effect_of, grade, is_untrusted, mode_of, ruling, untrusted_origins
-from bot.core.plan import Plan, Step
+from bot.core.flows import World, untrusted_origins
+from bot.core.grading import effect_of, grade, mode_of, ruling
+from bot.core.plan import Plan
 from bot.core.policy import Policy
 from bot.core.risk import Grade, Level, Mode
 from tests.core.samples import CATALOGUE, FETCH, plan, post, read, spec, wild_plans
@@ -127,7 +128,8 @@ def test_a_step_filled_in_meanwhile_is_judged_by_where_its_words_came_from() -> 
 
 def test_what_was_read_here_and_leaves_the_house_is_raised_even_for_a_read() -> None:
     found = graded(read("notes"), {"id": "out", "tool": "web.fetch", "args": {"url": "https://a.example/?q={{notes.text}}"}})
-    assert (found.level, found.reasons[0]) == (Level.MEDIUM, "what was read leaves the house")
+    assert (found.level, found.mode, found.confirms) == (Level.HIGH, Mode.CONFIRM, True)
+    assert (found.reasons[0], found.rules) == ("what was read leaves the house", ("built-in: leaves the house",))
     assert graded(read("notes"), {"id": "out", "tool": "mail.send", "args": {"to": ["{{notes.text}}"]}}).level is Level.HIGH
 
 
@@ -233,9 +235,10 @@ def test_c029_every_plan_can_be_graded_loops_included(drawn: Plan) -> None:
         assert (found.mode is Mode.DENY) is (step.tool not in CATALOGUE)
 
 
-def test_untrusted_origins_and_outputs_can_be_asked_for() -> None:
+def test_untrusted_origins_can_be_asked_for() -> None:
     drawn = plan(PAGE, {"id": "brief", "tool": "text.summarize", "args": {"text": "{{page.x}}"}}, post("post", "{{brief.s}}"), read("own"))
     page, brief, last, own = drawn.steps
-    assert untrusted_origins(last, drawn, CATALOGUE, TEAM) == [("text", page)]
-    assert [is_untrusted(step, drawn, CATALOGUE, TEAM) for step in (page, brief, own)] == [True, True, False]
-    assert isinstance(own, Step)
+    world = World(drawn, CATALOGUE, TEAM)
+    assert untrusted_origins(last, world) == [("text", page)]
+    assert untrusted_origins(brief, world) == [("text", page)]
+    assert untrusted_origins(own, world) == []

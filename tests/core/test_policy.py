@@ -158,29 +158,6 @@ def test_a_stricter_policy_never_releases_more(names: list[str], modes: dict[str
     assert all(one.confirms or not earlier.confirms or one.mode is Mode.DENY for one, earlier in zip(now.grades, then.grades, strict=True))
 
 
-def test_remarks_name_what_this_version_does_not_enforce() -> None:
-    text = "profile: team\napprovers: [ada]\nplaces: {audit: '#audit'}\nlimits: {wall: 2h}\ntimers:\n  high: {remind: 5m, expire: 30m}\n"
-    said = policy.remarks(policy.parse(text, source="p"), CATALOGUE)
-    assert len(said) == 2
-    assert "limits.wall" in said[0]
-    assert "timers.remind" in said[1]
-
-
-def test_remarks_name_what_was_probably_not_meant() -> None:
-    rules = policy.parse("tools: {'fils.*': {mode: ask}, files.delete: {effect: read}, shell.run: {effect: read}}", source="p")
-    said = policy.remarks(rules, CATALOGUE)
-    assert "the pattern 'fils.*' under tools fits no tool" in said
-    assert "files.delete says itself that its effect is delete; the file cannot make it read" in said
-    assert any("nobody may approve" in remark for remark in said)
-    assert any("places.audit" in remark for remark in said)
-    assert len(said) == 4
-    assert policy.remarks(policy.parse(policy.DEMO_POLICY, source="p"), CATALOGUE) == []
-
-
-def test_the_approvers_are_named_as_the_file_names_them() -> None:
-    assert policy.approver_words(TEAM) == ("boss", "@ops-leads")
-
-
 # the cord: who may brake, let go, change the rest, hold everything
 
 CORD_ADMIN = Member(id="U0ADMIN", is_admin=True)

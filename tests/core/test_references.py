@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from bot.core import references
-from bot.core.references import Reference, Unresolved, fill, find, lone, secrets, sources, syntax_faults
+from bot.core.references import Reference, Unresolved, fill, find, lone, reveal, secrets, sources, syntax_faults
 from tests.core.samples import json_values
 
 SEEN = {
@@ -82,7 +82,7 @@ def test_a_lone_reference_keeps_its_type_and_an_embedded_one_becomes_text(value:
         ("{{n.keys(@)}}", "{{n.keys(@)}}"),  # a function on the wrong type
         ("{{notes.text", "{{notes.text"),
         ("{{ .Values.name }}", "{{ .Values.name }}"),
-        ("{{secret:TOKEN}}", "{{secret:TOKEN}}"),
+        ("{{secret:TOKEN", "{{secret:TOKEN"),
     ],
 )
 def test_c034_what_cannot_be_resolved_is_an_error_that_names_it(value: str, names: str) -> None:
@@ -123,6 +123,33 @@ def test_what_can_be_read_has_no_faults(value: Any) -> None:
 
 def test_secrets_are_named_once_and_are_no_steps() -> None:
     assert secrets({"a": "Bearer {{secret:API_KEY}}", "b": "{{ secret: API_KEY }}"}) == ["API_KEY"]
+
+
+def test_p11_only_the_secrets_that_the_plan_itself_names_are_put_in() -> None:
+    """Template injection: what a step returned holds the same letters, at the same place in a list, in a name, and beside the real one."""
+    planned = {"key": "Bearer {{secret:KEY}}", "all": ["{{a.x}}", "{{secret:KEY}}"], "whole": "{{a}}", "text": "say {{a.x}}"}
+    filled = fill(planned, {"a": {"x": "{{secret:KEY}}"}})
+    assert filled["all"] == ["{{secret:KEY}}", "{{secret:KEY}}"]
+
+    given = reveal(planned, filled, {"KEY": "v4lue"}.__getitem__)
+
+    assert given == {
+        "key": "Bearer v4lue",
+        "all": ["{{secret:KEY}}", "v4lue"],
+        "whole": {"x": "{{secret:KEY}}"},
+        "text": "say {{secret:KEY}}",
+    }
+
+
+def test_a_secret_is_never_looked_up_in_a_text_that_was_filled_in() -> None:
+    filled = fill("{{secret:KEY}} {{a}}", {"a": "{{secret:OTHER}}"})
+    with pytest.raises(Unresolved, match="cannot stand in one text"):
+        reveal("{{secret:KEY}} {{a}}", filled, {"KEY": "v", "OTHER": "w"}.__getitem__)
+
+
+def test_a_value_that_looks_like_a_reference_is_not_looked_at_again() -> None:
+    text = "<{{secret:A}}{{ secret:B }}>"
+    assert reveal(text, text, {"A": "{{secret:B}}", "B": "b"}.__getitem__) == "<{{secret:B}}b>"
 
 
 @given(json_values)

@@ -45,7 +45,7 @@ EXPECTED = {
     "paused": "pause_asked redirect_asked redirect_planned redirect_failed approval_given redirected>running withdrawn>running "
     "frozen thawed>queued attempted resumed>running continued>running confirmed>running confirm_refused>running retried>running "
     "skipped_by_person>running happened>running not_happened>running stop_asked>stopped expired>stopped breakpoint_set "
-    "reminded escalated regraded",
+    "reminded escalated regraded prolonged",
     "stopping": "settled>stopped STEPS",
     "answering": "answered>succeeded answered_failed>failed",
 }

@@ -8,6 +8,7 @@ from hypothesis import given
 from bot.core.drafts import Fault
 from bot.core.plan import Plan
 from bot.core.validation import LONGEST, validate
+from bot.tools.web import web_tools
 from tests.core.samples import CATALOGUE, FETCH, graphs, plan, post, read, spec, wild_plans
 from tests.core.samples import WRITE_FILE as WRITE
 
@@ -73,7 +74,7 @@ def test_c033_wrong_arguments_are_faults_of_their_step_and_field() -> None:
         ('{{notes."no such"}}', "files.read returns no 'no such'", "use one of these"),
         ("{{notes.text", "is not closed", "mend the reference"),
         ("${s1.output} {{}}", "is empty", "mend the reference"),
-        ("{{secret:TOKEN}}", "there is no secret 'TOKEN'", "plan without it"),
+        ("{{secret:TOKEN}}", "slack.post_message must not be given a secret here", "leave it out"),
     ],
 )
 def test_c034_references_that_cannot_hold_are_refused(text: str, says: str, fix: str) -> None:
@@ -163,3 +164,44 @@ def test_scope_speaks_at_planning_already() -> None:
 def test_readable_in_every_script() -> None:
     """C035: nothing is escaped on the way into a fault."""
     assert "été 🧹" in the_fault({"id": "a", "tool": "été 🧹"}).says
+
+
+def written(text: str) -> dict[str, Any]:
+    return {"id": "keep", "tool": "files.write", "args": {"path": "a.md", "text": text}}
+
+
+@pytest.mark.parametrize(
+    ("text", "says", "fix"),
+    [
+        ("{{secret:API_KEY}}", "", ""),
+        ("key: {{secret:API_KEY}}!", "", ""),
+        ("{{secret:API_KYE}}", "there is no secret API_KYE", "did you mean API_KEY? Else have an admin set it as PULLCORD_SECRET_API_KYE"),
+        ("{{secret:NOPE}}", "there is no secret NOPE", "have an admin set it as PULLCORD_SECRET_NOPE"),
+        ("{{secret:TYPED_3F2A}}", "the secret TYPED_3F2A, which was typed, is not kept over a restart or for other runs", "ask again"),
+        ("{{notes.text}} {{secret:API_KEY}}", "a secret and a reference to a step stand in one text", "give each a value of its own"),
+    ],
+)
+def test_secrets_are_known_by_name_before_anybody_looks_at_the_plan(text: str, says: str, fix: str) -> None:
+    found = validate(plan(read("notes"), written(text)), CATALOGUE, secrets={"API_KEY", "OTHER"})
+    assert [fault.says for fault in found] == ([says] if says else [])
+    assert fix in "".join(fault.fix for fault in found)
+
+
+@pytest.mark.parametrize(
+    ("step", "says"),
+    [
+        ({"tool": "web.fetch", "args": {"url": "https://example.com/?k={{secret:API_KEY}}"}}, "web.fetch must not be given a secret here"),
+        ({"tool": "slack.post_message", "args": {"channel": "#general", "text": "{{secret:API_KEY}}"}}, "slack.post_message must not be"),
+        ({"tool": "http.request", "args": {"method": "GET", "url": "https://x.example/{{secret:API_KEY}}"}}, "http.request must not be"),
+        ({"tool": "http.request", "args": {"method": "GET", "url": "https://x.example", "headers": {"X-Key": "{{secret:API_KEY}}"}}}, ""),
+        ({"tool": "http.request", "args": {"method": "POST", "url": "https://x.example", "json": {"k": ["{{secret:API_KEY}}"]}}}, ""),
+    ],
+)
+def test_p11_no_plan_puts_a_secret_where_people_or_strangers_would_read_it(step: dict[str, Any], says: str) -> None:
+    catalogue = {**CATALOGUE, **{each.spec.name: each.spec for each in web_tools()}}
+    found = validate(plan({"id": "a", **step}), catalogue, secrets={"API_KEY"})
+    assert [fault.says[: len(says)] for fault in found] == ([says] if says else [])
+
+
+def test_a_step_that_has_run_is_not_held_against_a_secret_that_is_gone() -> None:
+    assert validate(plan(written("{{secret:GONE}}")), CATALOGUE, secrets=(), done=["keep"]) == []

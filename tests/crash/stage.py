@@ -15,9 +15,9 @@ from pathlib import Path
 from typing import Any
 
 from bot.cli.serving import own_manifest
-from bot.core.policy import DEMO_POLICY
 from bot.workspace.server import start_workspace
 from tests.crash.lives import Bot, Nursery
+from tests.doubles.policies import DEMO_POLICY
 from tests.doubles.town import Message, People, Person, find_button, settings_for
 from tests.doubles.waiting import eventually
 

@@ -5,9 +5,9 @@ import signal
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 
-from bot.core.policy import DEMO_POLICY
 from tests.crash.lives import Point
 from tests.crash.stage import FINAL, LOOK_S, Act, Facts, Stage
+from tests.doubles.policies import DEMO_POLICY
 from tests.doubles.town import Message, text_of
 
 Truth = Callable[[Facts], bool]

@@ -5,11 +5,11 @@ from pathlib import Path
 
 import pytest
 
-from bot.core.policy import DEMO_POLICY
 from tests.crash.ends import check
 from tests.crash.lives import Nursery
 from tests.crash.stage import FINAL, Stage, staged
 from tests.crash.stories import Story, asks, commands, event, opens, perform, presses
+from tests.doubles.policies import DEMO_POLICY
 
 GATES = Story(
     name="a read and an effect at their gates",

@@ -17,18 +17,27 @@ from bot.store.db import Database
 from bot.tasks import Tasks
 from bot.tools.builtin import builtin_tools
 from bot.tools.registry import Registry, load_file
+from bot.tools.secrets import Secrets
 from tests.doubles.clock import Clock
+from tests.doubles.policies import DEMO_POLICY
 
 REQUESTER = Member(id="U0REQUESTER", team="T0HOME")
 APPROVER = Member(id="U0APPROVER", team="T0HOME", listed=frozenset({"@ops-leads"}))
 APPROVER2 = Member(id="U0APPROVER2", team="T0HOME", listed=frozenset({"@ops-leads"}))
 MEMBER = Member(id="U0MEMBER", team="T0HOME")
 
-POLICY = policy.DEMO_POLICY
+POLICY = DEMO_POLICY
 
 
 async def open_parts(
-    folder: Path, *, clock: Clock, policy_text: str = POLICY, planner: Any = None, classifier: Any = None, **settings: Any
+    folder: Path,
+    *,
+    clock: Clock,
+    policy_text: str = POLICY,
+    planner: Any = None,
+    classifier: Any = None,
+    secrets: Secrets | None = None,
+    **settings: Any,
 ) -> Deps:
     """Everything but Slack, in a folder of its own. `PULLCORD_TEST_FOLDER` must name the folder of the test tools."""
     bell = Bell()
@@ -47,6 +56,7 @@ async def open_parts(
         classifier=classifier or RulesClassifier(),
         synthesizer=Reporter(),
         bell=bell,
+        secrets=secrets or Secrets(),
         tasks=Tasks(),
         now=clock,
         new_run_id=new_run_id,
@@ -57,3 +67,4 @@ async def close_parts(deps: Deps) -> None:
     await deps.tasks.close(grace_s=2)
     await deps.tools.close()
     await deps.store.close()
+    deps.secrets.close()

@@ -18,8 +18,10 @@
     requester changes "skip a" to "skip b"              a message of theirs; also: requester deletes "skip a"
     wait succeeded                                      the newest run has that status
     wait paused for confirm                             ... and stands for that; also: `for redirect review`
-    look: while it waits                                the channel as it stands now goes into the transcript
-    clock +31m · restart · shut down · start again · a opens · f is mended · wait for gate a
+    wait until all is shown                             every card stands and is true, and everybody who acted has their answer
+    look: while it waits                                the same, and the channel as it stands then goes into the transcript
+    clock +31m · clock stands · restart · shut down · start again · a opens · f is mended · wait for gate a
+    the policy is now:                                  the indented lines below become the policy file; nobody reads it by itself
     at once:                                            the indented lines below, all at the same time
 
 Lines that begin with `policy:` or `setting NAME=VALUE` come first. `#` begins a comment.
@@ -32,6 +34,7 @@ from typing import Any
 
 from bot import runs
 from bot.core.run import Run
+from handlers import errors
 from tests.doubles import transcript
 from tests.doubles.town import Message, Person, button_of, elements, text_of
 from tests.doubles.waiting import eventually
@@ -102,7 +105,7 @@ class Play:
             except AssertionError as fault:
                 fault.add_note("\n".join([f"at: {line}", *await self._all()]))
                 raise
-        await self._settled()
+        await self.settled()
         return "\n".join([*self.looks, *await self._all()]) + "\n"
 
     async def _line(self, line: str) -> None:
@@ -121,16 +124,14 @@ class Play:
         self.channel = place
         if text.startswith("/"):
             command, _, rest = text.partition(" ")
-            await self._names()
-            answer = await who.command(place, command, self._untidy(rest))
+            answer = await who.command(place, command, await self._untidy(rest))
             assert answer["acked"], answer
         else:
             await who.say(place, text)
 
     async def presses(self, name: str, label: str, words: str | None) -> None:
         who: Person = self.town.person(name)
-        await self._names()
-        card = await who.card(self.channel, label, run=self._untidy(words or ""))
+        card = await who.card(self.channel, label, run=await self._untidy(words or ""))
         self.seen[label] = card
         answer = await who.press(label, card, self.channel)
         assert answer["acked"], answer
@@ -140,7 +141,7 @@ class Play:
         assert answer["acked"], answer
 
     async def sees(self, name: str, words: str) -> None:
-        await self.town.person(name).read(self.channel, self._untidy(words))
+        await self.town.person(name).read(self.channel, await self._untidy(words))
 
     async def sees_times(self, name: str, words: str, times: str) -> None:
         async def probe() -> bool:
@@ -154,7 +155,7 @@ class Play:
 
     async def is_told(self, name: str, words: str) -> None:
         who = self.town.person(name)
-        await who.told(self._untidy(words), after=self.told.get(name, 0))
+        await who.told(await self._untidy(words), after=self.told.get(name, 0))
         self.told[name] = len(await who.ephemerals())
 
     async def writes(self, name: str, words: str) -> None:
@@ -167,7 +168,7 @@ class Play:
         assert answer["ok"], answer
 
     async def is_shown(self, name: str, words: str) -> None:
-        view = await self.town.person(name).modal(self._untidy(words))
+        view = await self.town.person(name).modal(await self._untidy(words))
         self.looks += [f"==== {name} is shown", *await self._tidied(transcript.card(view)), ""]
 
     async def is_shown_nothing(self, name: str) -> None:
@@ -241,6 +242,12 @@ class Play:
 
         await eventually(probe, f"{run or 'the newest run'} to be {status}{f' for {reason}' if reason else ''}")
 
+    async def stops_clock(self) -> None:
+        self.town.clock.stand()
+
+    async def changes_policy(self, text: str) -> None:
+        (self.town.folder / "policy.yml").write_text(text.strip("\n") + "\n")
+
     async def moves_clock(self, amount: str, unit: str) -> None:
         self.town.clock.advance(**{UNITS[unit]: int(amount)})
 
@@ -269,7 +276,7 @@ class Play:
         await eventually(probe, f"{kind} {name}")
 
     async def look(self, title: str) -> None:
-        await self._settled()
+        await self.settled()
         self.looks += [f"==== {title}", *await self._channel(self.channel), ""]
 
     async def _run_of(self, name: str) -> Any:
@@ -330,16 +337,25 @@ class Play:
         )
         return self.names
 
-    def _untidy(self, words: str) -> str:
-        return re.sub(r"\bR-\d+\b", lambda found: self.run_ids.get(found[0], found[0]), words)
+    async def _untidy(self, words: str) -> str:
+        """The words with the ids of the runs that they name, once all of these are there."""
+        named = re.findall(r"\bR-\d+\b", words)
 
-    async def _settled(self) -> None:
-        """Until nothing is left to be posted or redrawn."""
+        async def probe() -> bool:
+            await self._names()
+            return all(name in self.run_ids for name in named)
+
+        await eventually(probe, f"{' and '.join(named)} to be opened")
+        return re.sub(r"\bR-\d+\b", lambda found: self.run_ids[found[0]], words)
+
+    async def settled(self) -> None:
+        """Until nobody who acted waits for an answer, and nothing is left to be posted or redrawn."""
         if self.is_down:
             return
 
         async def probe() -> bool:
-            return not await self.town.app.presenter.is_behind()
+            answering = any(getattr(task.get_coro(), "__name__", "") == errors.guarded.__name__ for task in asyncio.all_tasks())
+            return not answering and not await self.town.app.presenter.is_behind()
 
         await eventually(probe, "every card to be true", within_s=30)
 
@@ -369,6 +385,7 @@ class Play:
 Act = Callable[..., Awaitable[None]]
 RULES: list[tuple[str, Act]] = [
     (r"at once:(.*)", Play.at_once),
+    (r"the policy is now:(.*)", Play.changes_policy),
     (r"(\w+) in (#\w+|@\w+|thread(?: of R-\d+)?): (.*)", Play.says),
     (r"(\w+) presses the old (.+)", Play.presses_old),
     (r"(\w+) presses (.+) in the form", Play.presses_in_form),
@@ -387,8 +404,10 @@ RULES: list[tuple[str, Act]] = [
     (r'(\w+) changes "(.+)" to "(.+)"', Play.changes),
     (r'(\w+) deletes "(.+)"', Play.deletes),
     (r"wait for (\w+) (\w+)", Play.waits_for),
+    (r"wait until all is shown()", lambda play, _: play.settled()),
     (r"wait (?:until (R-\d+) is )?((?:\w+)(?: or \w+)*)(?: for ([\w ]+))?", Play.waits),
     (r"clock \+(\d+)([smh])", Play.moves_clock),
+    (r"clock stands", Play.stops_clock),
     (r"restart()", lambda play, _: play.restarts()),
     (r"shut down()", lambda play, _: play.shuts_down()),
     (r"start again()", lambda play, _: play.starts_again()),

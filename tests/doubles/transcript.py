@@ -18,6 +18,7 @@ SPENT = re.compile(r"(?<!Estimate: )(?<!\.)\b\d+ s\b")
 STAMP = re.compile(r"\b\d{10}\.\d{6}\b|\bp\d{16}\b")
 PORT = re.compile(r"(?<=127\.0\.0\.1):\d+")
 FAULT = re.compile(r"\bF-[0-9A-Z]{4}\b")
+MARKS = re.compile(r"\bentry (\d+) `<digest>` · head \d+ `<digest>`")  # the head's number: which of two runs was first
 MINUTE = re.compile(r"\b\d\d:\d\d UTC\b")
 NEVER_THE_SAME = (
     (DATE, "<time>"),
@@ -27,6 +28,7 @@ NEVER_THE_SAME = (
     (STAMP, "<ts>"),
     (PORT, ""),
     (FAULT, "F-<number>"),
+    (MARKS, r"entry \1 · head `<digest>`"),
 )
 
 

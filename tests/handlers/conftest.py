@@ -10,7 +10,6 @@ from typing import Any
 import pytest
 
 from bot import outbox, runs
-from bot.core.policy import DEMO_POLICY
 from bot.core.run import Run
 from bot.core.snapshot import Snapshot
 from bot.deps import Deps
@@ -22,6 +21,7 @@ from handlers.slack import Slack, build_app, connect, open_slack
 from handlers.slack_tools import slack_tools
 from tests.doubles.clock import Clock
 from tests.doubles.parts import close_parts, open_parts
+from tests.doubles.policies import DEMO_POLICY
 from tests.doubles.town import People, Person
 from tests.doubles.waiting import eventually
 
@@ -108,7 +108,7 @@ async def make_hall(tmp_path: Path, clock: Clock) -> AsyncIterator[MakeHall]:
             deps = await open_parts(tmp_path, clock=clock, policy_text=policy, **environment, **more)
             deps = replace(deps, synthesizer=synthesizer) if synthesizer else deps
             stack.push_async_callback(close_parts, deps)
-            slack = await open_slack(deps.settings, deps.policy)
+            slack = await open_slack(deps.settings, deps.rules)
             for each in slack_tools(slack, deps.tasks):
                 deps.tools.add(each)
             presenter = Presenter(deps, slack)

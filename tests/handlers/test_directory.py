@@ -10,6 +10,7 @@ from slack_sdk.errors import SlackApiError
 from slack_sdk.web.async_client import AsyncWebClient
 
 from bot.core import policy
+from bot.rules import Rules
 from bot.workspace.server import Workspace, start_workspace
 from handlers.directory import Directory
 
@@ -32,7 +33,7 @@ async def workspace() -> AsyncIterator[Workspace]:
 
 def directory(workspace: Workspace, *approvers: str, clock: Time | None = None) -> Directory:
     client = AsyncWebClient(token=workspace.bot_token, base_url=f"{workspace.url}/api/")
-    rules = policy.default("team").model_copy(update={"approvers": approvers})
+    rules = Rules(policy.default("team").model_copy(update={"approvers": approvers}))
     return Directory(client, rules, team_id="T0HOME", clock=clock or Time())
 
 
@@ -138,3 +139,65 @@ async def test_channels_are_found_by_name_or_id_and_a_private_one_without_us_is_
     assert (ops.name, ops.is_member, ops.is_private) == ("ops", True, False)
     assert ops.people is not None
     assert await people.channel("C0PRIVATE") is None
+
+
+async def test_whom_words_reach_is_known_by_name_and_by_id(workspace: Workspace) -> None:
+    people = directory(workspace)
+    found = await people.reach(["#partners", "C0PARTNERS", "#ops", "#none", "C0PRIVATE", "@ada", "#ops"])
+
+    assert set(found) == {"#partners", "C0PARTNERS", "#ops"}
+    assert found["#partners"] == found["C0PARTNERS"]
+    assert (found["#partners"].external, found["#partners"].private, found["#partners"].name) == (True, False, "partners")
+    assert (found["#ops"].external, found["#ops"].people) == (False, (await people.channel("C0OPS")).people)  # type: ignore[union-attr]
+
+
+async def test_whom_a_channel_reaches_is_asked_once_and_of_ten_channels_at_most(workspace: Workspace) -> None:
+    people = directory(workspace)
+    await asyncio.gather(*(people.reach(["C0OPS"]) for _ in range(20)))
+    assert await calls(workspace, "conversations.info") == 1
+    await people.reach([f"C0NONE{number}" for number in range(30)])
+    assert await calls(workspace, "conversations.info") == 11
+
+
+async def test_a_directory_that_does_not_answer_leaves_the_reach_unknown_and_holds_nobody_up(workspace: Workspace) -> None:
+    people = directory(workspace)
+    await spoil(workspace, method="conversations.info", error="internal_error", times=1)
+    assert await people.reach(["C0OPS"]) == {}
+    await spoil(workspace, method="conversations.info", delay_ms=30_000)
+    began = asyncio.get_running_loop().time()
+    assert await people.reach(["C0OPS"]) == {}
+    assert asyncio.get_running_loop().time() - began < 10
+
+
+async def test_a_channel_among_the_approvers_means_those_who_are_in_it_now(workspace: Workspace) -> None:
+    people = directory(workspace, "#approvals")
+
+    assert (await people.member("U0APPROVER", "T0HOME")).listed == {"#approvals"}
+    assert (await people.member("U0GUEST", "T0HOME")).listed == frozenset()
+    assert (await directory(workspace, "#private").member("U0APPROVER", "T0HOME")).listed == frozenset(), "the bot cannot see it"
+    assert await people.approver_words() == ("anyone in <#C0APPROVALS>", "anyone in #approvals")
+
+
+async def test_all_whom_the_lists_mean_are_known_by_id(workspace: Workspace) -> None:
+    people = directory(workspace)
+
+    assert await people.people_of(["@ops-leads", "member", "U0GUEST", "nobody-here"]) == {
+        "U0APPROVER",
+        "U0APPROVER2",
+        "U0MEMBER",
+        "U0GUEST",
+    }
+    assert "U0REQUESTER" in await people.people_of(["#approvals"])
+    assert await people.people_of([]) == frozenset()
+
+
+async def test_before_a_no_the_person_is_looked_up_afresh_but_once_in_a_while(workspace: Workspace) -> None:
+    clock = Time()
+    people = directory(workspace, "@ops-leads", clock=clock)
+    await people.member("U0MEMBER")
+
+    assert [await people.afresh("U0MEMBER") is not None for _ in range(3)] == [True, False, False]
+    assert await people.afresh("U0REQUESTER") is not None
+    clock.now += 6
+    assert await people.afresh("U0MEMBER") is not None
+    assert await calls(workspace, "usergroups.users.list") == 4

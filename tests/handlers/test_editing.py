@@ -159,7 +159,7 @@ async def test_a_fault_stands_at_its_field_and_nothing_is_changed(hall: Hall) ->
     assert after.plan.step("post").timeout_s == 20
 
 
-async def test_what_was_shown_masked_keeps_its_value_in_the_form_and_in_the_text(hall: Hall) -> None:
+async def test_c059_what_was_typed_stands_by_its_name_in_the_form_and_in_the_text(hall: Hall) -> None:
     secret = "sk-ant-api03-" + "Zq9" * 12
     run_id, editor, view = await opened(hall, f"one: files.write path=a.md text={secret}\ntwo: test.change name=b")
     assert secret not in str(view)
@@ -172,17 +172,17 @@ async def test_what_was_shown_masked_keeps_its_value_in_the_form_and_in_the_text
     await press(hall, editor, listed, "As text")
     text = await editor.modal("notation.1")
     typed = next(block["element"]["initial_value"] for block in text["blocks"] if block.get("block_id") == "notation.1")
-    assert "⟦secret" in typed
-    assert secret not in typed
-    moved = typed.replace("test.change name=b", f'test.change name="{typed.split("text=")[1].split(chr(10))[0].strip(chr(34))}"')
-    answer = await editor.submit(text["id"], entered(text, notation__1=moved))
-    assert "stands for a value that is hidden here" in str(answer["errors"])
-    await editor.submit(text["id"], entered(text, notation__1=typed.replace("name=b", "name=c")))
+    assert "{{secret:TYPED_" in typed
+    unknown = await editor.submit(text["id"], entered(text, notation__1=typed.replace("name=b", 'name="{{secret:NOPE}}"')))
+    assert "there is no secret NOPE" in str(unknown["errors"])
+    await editor.submit(text["id"], entered(text, notation__1=typed.replace("name=b", f"name={secret}")))
 
     after = await revision(hall, run_id, 2)
     assert after.plan is not None
-    assert after.plan.step("one").args == {"path": "b.md", "text": secret}
-    assert after.plan.step("two").args == {"name": "c"}
+    (name,) = hall.deps.secrets.names(run_id)
+    assert after.plan.step("one").args == {"path": "b.md", "text": f"{{{{secret:{name}}}}}"}
+    assert after.plan.step("two").args == {"name": f"{{{{secret:{name}}}}}"}
+    assert hall.deps.secrets.value(name, run_id) == secret
 
 
 async def test_faults_of_a_text_are_told_with_their_line_at_most_two_of_them(hall: Hall) -> None:

@@ -65,9 +65,9 @@ async def telephone(folder: Path, clock: Clock) -> AsyncIterator[Line]:
     given |= {"SLACK_APP_TOKEN": None, "PULLCORD_HTTP": "127.0.0.1:0", "SLACK_SIGNING_SECRET": SECRET}
     app = await App.start(Settings.model_validate(given), now=clock)
     try:
-        assert app.front is not None
+        (front,) = app.fronts
         async with aiohttp.ClientSession(trust_env=False) as client:
-            yield Line(app, workspace, f"http://{app.front.host}:{app.front.port}{http.PATH}", client)
+            yield Line(app, workspace, f"http://{front.host}:{front.port}{http.PATH}", client)
     finally:
         await app.stop()
         await workspace.stop()

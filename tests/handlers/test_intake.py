@@ -3,7 +3,7 @@
 import asyncio
 
 from bot.activities.drafting import draft
-from bot.commands import review
+from bot.commands import review, silence
 from bot.core.drafts import Brief, Draft, Question
 from bot.core.run import RunStatus
 from bot.llm.offline import OfflinePlanner
@@ -223,7 +223,7 @@ async def test_ask_again_makes_one_new_run_however_often_it_is_pressed(hall: Hal
     await requester.command("#ops", "/plan", "test.change name=a")
     await requester.card("#ops", "Approve")
     clock.advance(minutes=31)
-    await review.expire(hall.deps)
+    await silence.expire(hall.deps)
     again = await requester.card("#ops", "Ask again")
 
     await requester.press("Ask again", again, "#ops")

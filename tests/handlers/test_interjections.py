@@ -7,9 +7,13 @@ import pytest
 from slack_bolt.request.async_request import AsyncBoltRequest
 
 from bot.core.run import Event
+from handlers import notices
+from handlers.context import Message
+from handlers.desk import Desk
 from handlers.register import register
 from handlers.slack import build_app
-from tests.doubles.town import Message, text_of
+from tests.doubles.town import Message as Shown
+from tests.doubles.town import text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall
 
@@ -27,7 +31,7 @@ async def running(hall: Hall, name: str = "a") -> tuple[str, str]:
     return run.id, found.run.thread_ts or ""
 
 
-async def replies(hall: Hall, root: str) -> list[Message]:
+async def replies(hall: Hall, root: str) -> list[Shown]:
     return [message for message in await hall.person("requester").messages("#ops", root) if message.get("bot_id")]
 
 
@@ -65,6 +69,19 @@ async def test_words_in_the_thread_do_what_the_buttons_do_and_say_so(hall: Hall)
     assert "letting" in text_of(await member.told("not resumed"))
     await hall.person("requester").say("#ops", "resume", thread_ts=root)
     await hall.until(run_id, "running")
+
+
+async def test_a_note_tells_of_the_run_as_the_word_left_it_however_late_it_is_posted(hall: Hall) -> None:
+    run_id, root = await running(hall)
+    requester = hall.person("requester")
+    left = (await hall.show(run_id)).run
+    ts = await requester.say("#ops", "stop", thread_ts=root)
+    await hall.until(run_id, "stopped")
+
+    said = Message(text="never mind", actor="U0REQUESTER", team="T0HOME", workspace="T0HOME", channel="C0OPS", ts=ts, thread_ts=root)
+    await notices.say(Desk(hall.deps, hall.slack), said, run_id, "withdraw", left=left)
+    told = text_of(await requester.read("#ops", "Withdrawn by"))
+    assert f"{run_id} keeps revision 1, as it was approved. The run goes on." in told
 
 
 async def test_what_is_not_understood_changes_nothing_and_is_answered_with_what_works(hall: Hall) -> None:

@@ -9,7 +9,6 @@ from bot import outbox
 from bot.activities.drafting import draft
 from bot.commands import intake
 from bot.core.catalogue import Catalogue
-from bot.core.policy import DEMO_POLICY
 from bot.core.run import Run
 from bot.core.snapshot import Answer, Post, Snapshot
 from handlers import posting
@@ -17,6 +16,7 @@ from handlers.desk import Desk
 from handlers.presenter import Presenter
 from tests.doubles.clock import Clock
 from tests.doubles.parts import REQUESTER
+from tests.doubles.policies import DEMO_POLICY
 from tests.doubles.town import Message, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall

@@ -3,8 +3,8 @@
 import asyncio
 from typing import Any
 
-from bot.core.policy import DEMO_POLICY
 from bot.core.run import Event
+from tests.doubles.policies import DEMO_POLICY
 from tests.doubles.town import buttons, find_button, run_id_in, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall

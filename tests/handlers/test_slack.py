@@ -6,6 +6,7 @@ import pytest
 
 from bot.core import policy
 from bot.errors import ConfigurationError
+from bot.rules import Rules
 from bot.settings import Settings
 from handlers import errors
 from handlers.context import Place
@@ -32,7 +33,7 @@ async def test_it_knows_who_it_is_and_where(hall: Hall) -> None:
 )
 async def test_a_wrong_setting_is_named(hall: Hall, changed: dict[str, str], named: str) -> None:
     with pytest.raises(ConfigurationError, match=named):
-        await open_slack(settings(hall, **changed), policy.default("team"))
+        await open_slack(settings(hall, **changed), Rules(policy.default("team")))
 
 
 async def test_a_wrong_app_token_is_named(hall: Hall) -> None:

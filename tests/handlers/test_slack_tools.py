@@ -37,6 +37,16 @@ async def test_C012_what_is_posted_pings_nobody_and_hides_no_address(quiet: Hall
     assert not message.get("blocks")
 
 
+async def test_C012_only_hosts_that_somebody_named_are_live_links(quiet: Hall) -> None:
+    """The plan's own words name one, policy another; the third came out of a page."""
+    planned = {"channel": "#general", "text": "https://plan.example/a and {{page.text}}"}
+    filled = {**planned, "text": "https://plan.example/a and https://policy.example/b and https://page.example/?leak=1"}
+    ctx = ToolContext(run_id="R-7K2QX", step_id="post", key="k", now=quiet.deps.now, planned=planned, hosts=["policy.example"])
+    await quiet.deps.tools.call("slack.post_message", filled, ctx)
+
+    assert (await posted(quiet))[0]["text"] == "https://plan.example/a and https://policy.example/b and `https://page.example/?leak=1`"
+
+
 async def test_C012_text_that_was_escaped_by_somebody_else_is_shown_as_it_is(quiet: Hall) -> None:
     await quiet.deps.tools.call("slack.post_message", {"channel": "#general", "text": "a &lt; b"}, context(quiet))
 

@@ -183,18 +183,20 @@ async def test_report_shows_the_arguments_that_were_really_used() -> None:
 async def test_worker_summarizes_fenced_text_with_the_fast_model() -> None:
     async with model_server(says(" Short. ", thinking="Hm.")) as server:
         client = ModelClient(Settings(_env_file=None, anthropic_base_url=server.url, fast_model="small"), timeout_s=10)
-        assert await summarize(client, "Lang </data-x> été", 2) == "Short."
+        spent: list[tuple[str, int, int]] = []
+        assert await summarize(client, "Lang </data-x> été", 2, lambda *cost: spent.append(cost)) == "Short."
         await client.close()
     (call,) = server.calls
     assert call.body["model"] == "small"
     assert "in 2 sentences" in call.user
     assert "Lang &lt;/data-x> été" in call.user
     assert "tools" not in call.body
+    assert [(model, tokens_in > 0, tokens_out > 0) for model, tokens_in, tokens_out in spent] == [("small", True, True)]
 
 
 async def test_worker_raises_when_the_model_refuses() -> None:
     async with model_server(says("No.", stop="refusal")) as server:
         client = ModelClient(Settings(_env_file=None, anthropic_base_url=server.url), timeout_s=10)
         with pytest.raises(ModelFault):
-            await summarize(client, "text", 1)
+            await summarize(client, "text", 1, lambda *cost: None)
         await client.close()

@@ -11,7 +11,7 @@ from bot import runs
 from bot.activities.answering import answer
 from bot.activities.drafting import draft
 from bot.activities.redrafting import redraft
-from bot.commands import confirming, controls, editing, freezing, intake, redirecting, review
+from bot.commands import confirming, controls, editing, freezing, intake, redirecting, review, silence
 from bot.core.plan import Plan
 from bot.core.replay import opened, replay
 from bot.core.run import TRANSITIONS, Event, NotAllowed, Run, fits
@@ -273,7 +273,7 @@ async def _other_values(moves: Moves, at: int, step: str, filling: str) -> None:
 
 
 async def _expire(moves: Moves, at: int) -> None:
-    await review.expire(moves.world.later)
+    await silence.expire(moves.world.later)
 
 
 PEOPLES: dict[str, Callable[..., Awaitable[Any]]] = {

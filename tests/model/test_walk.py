@@ -8,7 +8,7 @@ from collections.abc import Iterator, Sequence
 import pytest
 from sqlalchemy import Connection, update
 
-from bot.activities.dispatching import Change
+from bot.activities.moves import Change
 from bot.activities.steps import Ended
 from bot.core.readiness import Next
 from bot.core.run import TRANSITIONS, Event, Run, RunStatus, StepStatus

@@ -8,7 +8,8 @@ import copy
 from collections.abc import Sequence
 from typing import Any
 
-from bot.activities.dispatching import Change, Segment
+from bot.activities.dispatching import Segment
+from bot.activities.moves import Change
 from bot.activities.steps import Ended
 from bot.core.ids import StepId
 from bot.core.plan import Step, canonical, fingerprint

@@ -11,11 +11,11 @@ import pytest
 from bot import runs
 from bot.app import App
 from bot.cli.serving import own_manifest
-from bot.core.policy import DEMO_POLICY
 from bot.core.snapshot import Snapshot
 from bot.settings import Settings
 from bot.workspace.server import Workspace, start_workspace
 from tests.doubles.clock import Clock
+from tests.doubles.policies import DEMO_POLICY
 from tests.doubles.town import People, Person, settings_for
 from tests.doubles.waiting import eventually
 

@@ -1,4 +1,4 @@
-"""Conversations in, transcripts out: everything that people can read afterwards is as its golden file has it.
+"""Conversations in, transcripts out: everything that people can read afterwards is as its golden file has it, and as the store has it.
 
 `--regenerate` writes the transcripts anew; the difference is then read by a person, like prose.
 """
@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from bot.cli.demo import DOCUMENTS
-from tests.doubles import script
+from tests.doubles import script, truth
 from tests.scenarios.conftest import MakeTown
 
 HERE = Path(__file__).parent / "conversations"
@@ -19,13 +19,16 @@ async def test_a_conversation_reads_as_its_transcript_has_it(name: str, make_tow
     given, lines = script.setup(script.read((HERE / f"{name}.txt").read_text()))
     golden = HERE / f"{name}.transcript"
     town = await make_town(files=DOCUMENTS, **given)
+    play = script.Play(town)
 
-    said = await script.Play(town).run(lines)
+    said = await play.run(lines)
 
     if regenerate:
         golden.write_text(said)
     assert golden.exists(), "no transcript yet: --regenerate writes it"
     assert said == golden.read_text()
+    untrue = [] if play.is_down else await truth.untrue(town, script.CHANNELS)
+    assert not untrue, "\n\n".join(untrue)
 
 
 def test_every_transcript_has_its_conversation() -> None:

@@ -5,17 +5,23 @@ Each opens the database, prints `ready`, waits for a line on standard input, doe
 
 import asyncio
 import sys
-from datetime import UTC, datetime
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime, timedelta
+from pathlib import Path
 from types import SimpleNamespace
 from typing import Any
 
-from bot.commands import controls, freezing, review
+from sqlalchemy import Connection
+
+from bot.commands import controls, freezing, review, silence
 from bot.core import policy
 from bot.core.ids import Digest, StepId
 from bot.core.policy import Member
 from bot.core.run import Event, NotAllowed, RunStatus
 from bot.errors import Refused
-from bot.store import door, runs
+from bot.rules import Rules
+from bot.store import door, locks, runs
 from bot.store.db import Database
 from tests.store.samples import NOW
 
@@ -72,10 +78,23 @@ async def start_until_braked(db: Database, name: str, *steps: str) -> None:
         say(step)
 
 
-def parts(db: Database) -> Any:
+@dataclass(frozen=True)
+class Parts:
     """As much of Deps as the commands here look at."""
-    rules = policy.parse('profile: team\napprovers: ["@ops-leads"]\n', source="policy.yml")
-    return SimpleNamespace(store=db, policy=rules, tools=TOOLS, now=now, audit_place="")
+
+    store: Database
+    rules: Rules
+    tools: Any
+    now: Callable[[], datetime] = now
+    audit_place: str = ""
+
+    @property
+    def policy(self) -> policy.Policy:
+        return self.rules.policy
+
+
+def parts(db: Database) -> Any:
+    return Parts(db, Rules(policy.parse('profile: team\napprovers: ["@ops-leads"]\n', source="policy.yml")), TOOLS)
 
 
 async def click(db: Database, name: str, first: str, last: str) -> None:
@@ -91,6 +110,17 @@ async def click(db: Database, name: str, first: str, last: str) -> None:
             say(f"U_{n} approved")
 
     await asyncio.gather(*(one(n) for n in range(int(first), int(last))))
+
+
+async def remind(db: Database, ahead: str) -> None:
+    """Look at what the clock has to do, ten times at once, so many minutes ahead; says whom each look has reminded and whom escalated."""
+    rules = policy.parse('approvers: ["@ops-leads"]\nescalation: ["@duty"]\n', source="policy.yml")
+    moved = lambda: NOW + timedelta(minutes=int(ahead))  # noqa: E731
+    tools = SimpleNamespace(digests=TOOLS.digests, catalogue={})
+    deps: Any = SimpleNamespace(store=db, policy=rules, tools=tools, now=moved, audit_place="", review_places=("thread",))
+    for done in await asyncio.gather(*(silence.look(deps) for _ in range(10))):
+        for run_id in (*done.reminded, *done.escalated, *done.expired):
+            say(run_id)
 
 
 async def drive(db: Database, *names: str) -> None:
@@ -159,6 +189,32 @@ async def brake(db: Database, rounds: str, *names: str) -> None:
     say("stopped")
 
 
+async def under_one_key(db: Database, folder: str, *names: str) -> None:
+    """Do one step of each run under the same key, all at once, and end the run; a file tells whether anybody else is at it."""
+    mark = Path(folder) / "at work"
+
+    def begin(conn: Connection, name: str) -> bool:
+        if isinstance(locks.take(conn, name, "one", ("key", f"own:{name}"), at=now()), locks.Taken):
+            return False
+        begun = door.StepChange(id=StepId("one"), attempt=1, started_at=now())
+        door.change(conn, name, Event.STEP_STARTED, actor="pullcord", at=now(), step=begun)
+        return True
+
+    async def one(name: str) -> None:
+        while not await db.write(lambda conn: begin(conn, name)):
+            await asyncio.sleep(0.005)
+        mark.touch(exist_ok=False)
+        await asyncio.sleep(0.002)
+        mark.unlink()
+        ended = door.StepChange(id=StepId("one"), finished_at=now())
+        await db.write(lambda conn: door.change(conn, name, Event.STEP_SUCCEEDED, actor="pullcord", at=now(), step=ended))
+        for event in (Event.STOP_ASKED, Event.SETTLED):
+            await db.write(lambda conn, event=event: door.change(conn, name, event, actor="U_REQ", at=now()))
+
+    await asyncio.gather(*(one(name) for name in names))
+    say("done")
+
+
 async def scribble(db: Database, name: str) -> None:
     """Put entry after entry on record, twenty at a time, and say each number once it is acknowledged; until somebody kills us."""
 
@@ -172,6 +228,18 @@ async def scribble(db: Database, name: str) -> None:
     await asyncio.gather(*(one(hand) for hand in range(20)))
 
 
+async def write_on_record(db: Database, mark: str, writers: str, each: str, *names: str) -> None:
+    """So many writers at once, each with so many entries, on all of these runs in turn; says each entry once it is acknowledged."""
+
+    async def one(writer: int) -> None:
+        for n in range(int(each)):
+            name, number = names[(writer + n) % len(names)], f"{mark}.{writer}.{n}"
+            await db.write(lambda conn, name=name, number=number: door.note(conn, name, actor="U_X", at=now(), data={"number": number}))
+            say(f"{name} {number}")
+
+    await asyncio.gather(*(one(writer) for writer in range(int(writers))))
+
+
 async def main(verb: str, url: str, *arguments: str) -> None:
     db = await Database.open(url, synchronous="OFF" if verb in RACERS else "FULL")
     say("ready")
@@ -180,15 +248,18 @@ async def main(verb: str, url: str, *arguments: str) -> None:
     await db.close()
 
 
-RACERS = ("brake", "drive")  # these are about who is first, not about power cuts
+RACERS = ("brake", "drive", "under_one_key")  # these are about who is first, not about power cuts
 VERBS: dict[str, Any] = {
     "approve": approve,
     "brake": brake,
     "click": click,
     "drive": drive,
+    "remind": remind,
     "scribble": scribble,
     "start": start_until_braked,
+    "under_one_key": under_one_key,
     "work": work,
+    "write": write_on_record,
 }
 
 if __name__ == "__main__":

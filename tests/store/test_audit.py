@@ -6,6 +6,7 @@ import pytest
 from sqlalchemy import Connection
 from sqlalchemy.exc import IntegrityError
 
+from bot.core.chain import HEADS, entry_hash
 from bot.core.ids import StepId
 from bot.core.run import Event
 from bot.store import audit, door
@@ -83,9 +84,9 @@ def of_run(rest: str) -> str:
         (rewrite_the_last_entry_with_a_fresh_hash, RUN, 11, "is not the one that head"),
         (run_sql(f"UPDATE runs SET approved = 'other' WHERE id = '{RUN}'"), RUN, 11, "the run's row was changed: approved is other"),
         (run_sql(f"UPDATE runs SET requester = 'U_APPR' WHERE id = '{RUN}'"), RUN, 11, "requester is U_APPR, recorded was U_REQ"),
-        (run_sql("DELETE FROM heads WHERE n = 2"), audit.HEADS, 2, "head 2 is missing"),
-        (run_sql("UPDATE heads SET head = 'other' WHERE n = 3"), audit.HEADS, 3, "head 3 is missing or was changed"),
-        (run_sql("DELETE FROM heads WHERE n = 6"), audit.HEADS, 6, "heads were cut off"),
+        (run_sql("DELETE FROM heads WHERE n = 2"), HEADS, 2, "head 2 is missing"),
+        (run_sql("UPDATE heads SET head = 'other' WHERE n = 3"), HEADS, 3, "head 3 is missing or was changed"),
+        (run_sql("DELETE FROM heads WHERE n = 6"), HEADS, 6, "heads were cut off"),
     ],
 )
 def test_verify_names_the_first_broken_entry(
@@ -161,7 +162,7 @@ def test_an_export_proves_itself_entry_by_entry(conn: Connection) -> None:
     last: dict[str, str] = {}
     exported = list(audit.export(conn))
     for entry in exported:
-        sealed = audit.seal(entry.run, entry.seq, entry.at, entry.actor, entry.event, entry.data, last.get(entry.run, ""))
+        sealed = entry_hash(entry.run, entry.seq, entry.at, entry.actor, entry.event, entry.data, last.get(entry.run, ""))
         assert sealed == entry.hash
         last[entry.run] = entry.hash
 

@@ -188,7 +188,7 @@ async def test_a_click_on_an_unknown_run_goes_into_a_chain_of_its_own(db: Databa
     for name in ("R-NONE", "R-GONE"):
         await db.write(lambda conn, name=name: door.note(conn, name, actor="U_X", at=NOW))
 
-    found = await db.read(lambda conn: audit.entries(conn, audit.UNKNOWN))
+    found = await db.read(lambda conn: audit.entries(conn, audit.NO_RUN))
     assert [(entry.seq, entry.data["run"]) for entry in found] == [(1, "R-NONE"), (2, "R-GONE")]
     assert await db.read(audit.verify) == []
 

@@ -167,6 +167,11 @@ def _older(path: Path) -> None:
         with engine.begin_writing(conn):
             conn.exec_driver_sql("DROP INDEX posts_open")
             conn.exec_driver_sql("ALTER TABLE posts DROP COLUMN done")
+            for later in ("INDEX steps_by_start", "INDEX heads_by_entry", "TABLE timers", "TABLE locks", "TABLE lock_waits"):
+                conn.exec_driver_sql(f"DROP {later}")
+            for later in ("tokens", "money"):
+                conn.exec_driver_sql(f"ALTER TABLE steps DROP COLUMN {later}")
+            conn.exec_driver_sql("ALTER TABLE runs DROP COLUMN source_author")
             conn.exec_driver_sql("CREATE INDEX posts_by_state ON posts (state, card)")
             command.stamp(configuration(conn), "0002")
             for key, run, card, state, shown in (

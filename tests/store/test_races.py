@@ -190,7 +190,7 @@ def starts_while_frozen(record: list[Entry]) -> int:
     """How many steps started, in any run, between a freeze and its end; `record` is in the order in which it was written."""
     frozen, late = False, 0
     for entry in record:
-        if entry.run == audit.UNKNOWN and entry.event in (Event.FROZEN, Event.THAWED):
+        if entry.run == audit.NO_RUN and entry.event in (Event.FROZEN, Event.THAWED):
             frozen = entry.event == Event.FROZEN
         elif entry.event == Event.STEP_STARTED:
             late += frozen

@@ -10,9 +10,10 @@ from bot.tools.registry import Registry, Tool, ToolContext
 NOON = datetime(2026, 3, 2, 12, 0, tzinfo=UTC)
 
 
-def context(said: list[str] | None = None, *, key: str = "R-1.s1.k") -> ToolContext:
+def context(said: list[str] | None = None, *, key: str = "R-1.s1.k", scope: tuple[str, ...] | None = None) -> ToolContext:
     """A context whose progress goes into `said`; its clock stands still."""
-    return ToolContext(run_id="R-1", step_id="s1", key=key, now=lambda: NOON, on_progress=None if said is None else said.append)
+    speak = None if said is None else said.append
+    return ToolContext(run_id="R-1", step_id="s1", key=key, now=lambda: NOON, on_progress=speak, scope=scope)
 
 
 @pytest.fixture

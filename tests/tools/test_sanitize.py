@@ -187,3 +187,39 @@ def test_a_result_is_said_in_one_line(value: Any, says: str) -> None:
 
 def test_sizes_are_said_in_words() -> None:
     assert [size(number) for number in (1, 999, 1200, 3_400_000)] == ["1 byte", "999 bytes", "1.2 kB", "3.4 MB"]
+
+
+@pytest.mark.parametrize(
+    ("text", "hidden"),
+    [
+        ("plain", 0),
+        ("zero\u200bwidth \u202eevil", 2),
+        ("so\u00adft \ufeffmark", 0),
+        ("".join(chr(0xE0000 + ord(sign)) for sign in "order"), 5),
+        ("👩\u200d👩\u200d👧 \u0645\u06cc\u200c\u062e", 0),
+        ("\x1b[31m", 0),  # made visible, not removed
+    ],
+)
+def test_what_was_removed_is_counted_and_said(text: str, hidden: int) -> None:
+    seen = observe({"text": text}, untrusted=True)
+    assert seen.hidden == hidden
+    assert ("invisible" in seen.says) == bool(hidden)
+    assert seen.says.endswith(f"{hidden} invisible characters removed") or not hidden
+
+
+def test_the_whole_of_what_was_cut_is_kept_cleaned_and_masked() -> None:
+    kept: list[str] = []
+
+    def keep(text: str) -> str:
+        kept.append(text)
+        return "observations/R-1.a.1.txt"
+
+    value = {"path": "a.md", "text": "password = 'correct horse'\u202e\n" + "x" * 50_000 + "\nend", "rows": [1, 2]}
+    seen = observe(value, untrusted=False, keep=keep)
+
+    assert (seen.cut, seen.full) == (True, "observations/R-1.a.1.txt")
+    assert kept[0].startswith("path: a.md\ntext: password = '⟦secret ")
+    assert kept[0].endswith("end\nrows: [1,2]")
+    assert "\u202e" not in kept[0]
+    assert observe({"text": "short"}, untrusted=False, keep=keep).full == ""
+    assert len(kept) == 1

@@ -6,7 +6,7 @@ import pytest
 
 from bot.errors import ModelFault
 from bot.tools.registry import Registry
-from bot.tools.text import EXTRACTIVE, pick, sentences, text_tools
+from bot.tools.text import EXTRACTIVE, Spend, pick, sentences, text_tools
 from tests.tools.conftest import context
 
 STANDUP = "# Standup\nThe login page was slow on Monday.\nThe cache was cold after the upgrade.\nLee restarted it at nine.\n"
@@ -90,17 +90,20 @@ async def test_the_tool_says_that_no_model_wrote_it() -> None:
 
 
 async def test_a_model_writes_where_there_is_one() -> None:
-    async def worker(text: str, count: int) -> str:
+    async def worker(text: str, count: int, spend: Spend) -> str:
+        spend("small", 120, 8)
         return f" {count}: {text[:9]} "
 
-    seen = await Registry(text_tools(worker)).call("text.summarize", {"text": STANDUP}, context())
+    ctx = context()
+    seen = await Registry(text_tools(worker)).call("text.summarize", {"text": STANDUP}, ctx)
 
     assert seen.value == {"summary": "3: # Standup", "by": "a model"}
+    assert ctx.used == (("small", 120, 8),), "what it cost counts towards the run's budget"
 
 
 @pytest.mark.parametrize("answer", ["", None])
 async def test_a_model_that_does_not_answer_is_stood_in_for_and_that_is_said(answer: str | None) -> None:
-    async def worker(text: str, count: int) -> str:
+    async def worker(text: str, count: int, spend: Spend) -> str:
         if answer is None:
             raise ModelFault("unreachable", "no line")
         return answer
@@ -112,7 +115,7 @@ async def test_a_model_that_does_not_answer_is_stood_in_for_and_that_is_said(ans
 
 
 def test_the_definition_is_the_same_with_and_without_a_model() -> None:
-    async def worker(text: str, count: int) -> str:
+    async def worker(text: str, count: int, spend: Spend) -> str:
         return text
 
     assert text_tools()[0].spec.digest == text_tools(worker)[0].spec.digest

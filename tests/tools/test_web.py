@@ -91,12 +91,18 @@ async def ask(site: Site) -> AsyncIterator[Ask]:
     registries = []
 
     async def run(
-        tool: str, *, resolver: AbstractResolver | None = None, total_s: float = 10, allow: tuple[str, ...] = (), **args: Any
+        tool: str,
+        *,
+        resolver: AbstractResolver | None = None,
+        total_s: float = 10,
+        allow: tuple[str, ...] = (),
+        scope: tuple[str, ...] | None = None,
+        **args: Any,
     ) -> Any:
         allowed = allow or (f"127.0.0.1:{site.port}",)
         tools = web_tools(allowed, total_s=total_s, resolver=lambda: resolver or Names({}))
         registries.append(Registry(tools))
-        return (await registries[-1].call(tool, args, context())).value
+        return (await registries[-1].call(tool, args, context(scope=scope))).value
 
     yield run
     for each in registries:
@@ -183,6 +189,17 @@ async def test_a_redirect_to_a_name_that_leads_inside_is_refused(site: Site, ask
         await ask("web.fetch", url=site.url(f"/to?where=http://evil.example:{site.other}/page"), resolver=names)
 
     assert len(site.asked) == 1
+
+
+async def test_a_redirect_does_not_leave_the_hosts_that_the_policy_allows(site: Site, ask: Ask) -> None:
+    here, there = f"127.0.0.1:{site.port}", f"127.0.0.1:{site.other}"
+
+    assert (await ask("web.fetch", url=site.url("/to?where=/page"), scope=(here,)))["status"] == 200
+    with pytest.raises(ToolFailed, match="not among the hosts that the policy allows"):
+        await ask("web.fetch", url=site.url(f"/to?where=http://{there}/page"), allow=(here, there), scope=(here,))
+    with pytest.raises(ToolFailed, match="not among the hosts that the policy allows"):
+        await ask("http.request", method="GET", url=site.url("/page"), scope=("good.example",))
+    assert [each.path for each in site.asked] == ["/to", "/page", "/to"]
 
 
 async def test_redirects_come_to_an_end(site: Site, ask: Ask) -> None:

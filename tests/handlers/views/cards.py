@@ -9,7 +9,7 @@ from bot.core.run import Event, Hold, RunStatus, StepStatus
 from bot.core.snapshot import Answer, Attempt
 from handlers.views import answer, audit_post, closed_review, confirm_card, notes, planning_card, review_card, run_card
 from handlers.views.scene import OFFER_ASK_AGAIN, OFFER_BREAKPOINT, Card, Scene
-from tests.handlers.views import corded, stage
+from tests.handlers.views import corded, limited, stage, waited
 from tests.handlers.views.stage import APPROVER, APPROVER2, MEMBER, REQUESTER, RISKY, SMALL, at, entry, held, scene, states, yes
 
 OFFERS = frozenset({OFFER_ASK_AGAIN, OFFER_BREAKPOINT})
@@ -154,8 +154,6 @@ def holds() -> dict[str, Callable[[], Card]]:
         "run_paused_step_failed": lambda: standing(H.STEP_FAILED, "brief", steps=states(SMALL, 2, brief=error)),
         "run_paused_in_doubt": lambda: standing(H.IN_DOUBT, "deploy", RISKY, steps=states(RISKY, 8, deploy=real)),
         "run_paused_shutdown": lambda: standing(H.SHUTDOWN, steps=states(SMALL, 2)),
-        "run_paused_unattended": lambda: standing(H.UNATTENDED, "tell", RISKY, steps=states(RISKY, 11)),
-        "run_paused_budget": lambda: standing(H.BUDGET, "post", steps=states(SMALL, 3)),
     }
 
 
@@ -216,7 +214,6 @@ def endings() -> dict[str, Callable[[], Card]]:
         "note_ask_edited": lambda: notes.note_card(scene(S.IN_REVIEW), {"kind": "ask_edited"}),
         "note_not_understood": lambda: notes.note_card(scene(S.RUNNING), {"kind": "not_understood"}),
         "note_late": lambda: notes.note_card(scene(S.SUCCEEDED), {"kind": "late"}),
-        "reminder": lambda: notes.note_card(scene(S.IN_REVIEW, run_fields=WAITS), {"kind": "reminder"}),
     }
 
 
@@ -229,15 +226,17 @@ AUDITED = {
     "approved_quorum": (E.APPROVED, APPROVER2, {"revision": 1, "digest": stage.DIGEST, "count": 2, "needed": 2}),
     "cancelled": (E.CANCELLED, APPROVER, {"reason": "Wrong week"}),
     "refused_click": (E.CLICK_REFUSED, REQUESTER, {"did": "approve", "kind": "own_request", "facts": "{}"}),
-    "expired": (E.EXPIRED, "clock", {"revision": 1}),
+    "expired": (E.EXPIRED, "clock", {"to": "expired"}),
+    "expired_while_held": (E.EXPIRED, "clock", {"to": "stopped"}),
     "confirmed": (E.CONFIRMED, APPROVER, {"step": "deploy", "filling": "77aa10c3" + "0" * 56}),
     "refused_step": (E.CONFIRM_REFUSED, APPROVER, {"step": "deploy", "filling": "77aa10c3" + "0" * 56, "reason": "a beta & untold"}),
     "paused": (E.PAUSE_ASKED, MEMBER, {}),
     "resumed": (E.RESUMED, REQUESTER, {}),
-    "stopped": (E.STOP_ASKED, MEMBER, {}),
+    "stopped": (E.STOP_ASKED, MEMBER, {"to": "stopping"}),
+    "stopped_at_once": (E.STOP_ASKED, MEMBER, {"to": "stopped"}),
     "settled": (E.HAPPENED, APPROVER, {"step": "deploy", "note": "1.9.0 is live on web1"}),
     "released": (E.RELEASED, "pullcord", {"revision": 1}),
-    "ended": (E.ANSWERED, "pullcord", {}),
+    "ended": (E.ANSWERED, "pullcord", {"to": "succeeded"}),
 }
 
 
@@ -247,14 +246,18 @@ def audits() -> dict[str, Callable[[], Card]]:
 
 def audited(name: str) -> Card:
     event, actor, data = AUDITED[name]
-    status = S.SUCCEEDED if name == "ended" else S.RUNNING
-    given = scene(status, RISKY, approvals=(yes(),), steps=states(RISKY, 12 if name == "ended" else 2))
-    return audit_post.audit_post(given, entry(118, event, actor, seconds=303, **data))
+    first = entry(90, E.APPROVAL_GIVEN, APPROVER, seconds=300, revision=1, digest=stage.DIGEST, count=1, needed=2)
+    told = entry(118, event, actor, seconds=303, **data)
+    done = 12 if name == "ended" else 2
+    entries = stage.history(RISKY, done, *([first] if name == "approved_quorum" else []), told)
+    given = scene(S.RUNNING, RISKY, steps=states(RISKY, done), entries=entries, revisions=(stage.revision(1, RISKY),))
+    return audit_post.audit_post(given, told, head=stage.HEAD)
 
 
 def every() -> Iterator[tuple[str, Callable[[], Card]]]:
     """All of them, by name."""
     groups = (reviews(), before_running(), runs(), holds(), confirms(), endings(), audits())
     more = (corded.redirects(), corded.held_runs(), corded.reviews(), corded.confirms(), corded.replies(), corded.audits())
+    more += (waited.of_runs(), limited.of_runs())
     for group in (*groups, *more):
         yield from group.items()

@@ -3,10 +3,11 @@
 from collections.abc import Callable
 from typing import Any
 
+from bot.core.chain import Broken
 from bot.core.plan import Plan, Step, fingerprint, numbered
 from bot.core.run import Event, Hold, Redirect, RunStatus, StepStatus
 from bot.core.snapshot import Entry
-from handlers.views import audit_post, confirm_card, notes, redirect_card, review_card, run_card, slash
+from handlers.views import audit_list, audit_post, confirm_card, notes, redirect_card, review_card, run_card, slash, witness
 from handlers.views import replies as reply_notes
 from handlers.views.scene import (
     OFFER_ASK,
@@ -23,6 +24,7 @@ from tests.handlers.views.stage import (
     APPROVER,
     APPROVER2,
     FREEZE,
+    HEAD,
     MEMBER,
     PLANNED,
     REQUESTER,
@@ -257,12 +259,14 @@ def replies() -> Draws:
 
 
 def audits() -> Draws:
-    revised = scene(S.IN_REVIEW, BY_HAND, run_fields={"revision": 2}, revisions=(revision(1), revision(2, BY_HAND, author=APPROVER2)))
+    edited = entry(121, E.REVISED, APPROVER2, seconds=410, revision=2)
+    both = (revision(1), revision(2, BY_HAND, author=APPROVER2))
+    revised = scene(S.IN_REVIEW, BY_HAND, run_fields={"revision": 2}, revisions=both, entries=(PLANNED, edited))
     live = redirected(R.REVIEW, proposed())
     adopted = redirected(None, proposed(), ADOPTED, reason=None, status=S.RUNNING)
     changes = entry(5, E.CHANGES_ASKED, APPROVER, seconds=400, words="shorter & only to #ops", revision_was=1)
     posts = {
-        "audit_edited": (revised, entry(121, E.REVISED, APPROVER2, seconds=410, revision=2)),
+        "audit_edited": (revised, edited),
         "audit_changes_asked": (scene(S.PLANNING, revisions=(revision(1),)), changes),
         "audit_redirect_asked": (live, asked()),
         "audit_redirect_planned": (live, proposed()),
@@ -270,7 +274,52 @@ def audits() -> Draws:
         "audit_withdrawn": (live, entry(13, E.WITHDRAWN, REQUESTER, seconds=420, why="the reply was deleted")),
         "audit_breakpoint": (live, entry(13, E.BREAKPOINT_SET, APPROVER, seconds=420, step="post")),
     }
-    return {name: lambda given=given, one=one: audit_post.audit_post(given, one) for name, (given, one) in posts.items()}  # type: ignore[misc]
+    return {name: lambda given=given, one=one: audit_post.audit_post(given, one, head=HEAD) for name, (given, one) in posts.items()}  # type: ignore[misc]
+
+
+def _of_the_record() -> Draws:
+    """The record's own posts, and `/cord audit`."""
+    at_three = at(3600).isoformat()
+    head = {"kind": "head", "head": HEAD.n, "head_hash": HEAD.hash, "at": at_three, "since": 118, "since_at": at(303).isoformat()}
+    counts = {"entries": 13, "runs": 3}
+    broken = {"kind": "broken", "run": "R-3C7N", "seq": 87, "says": "entry 87 was changed after it was written", "at": at_three}
+    done = tuple(
+        entry(seq, event, actor, seconds=80 * seq, **data)
+        for seq, (event, actor, data) in enumerate(
+            (
+                (E.OPENED, REQUESTER, {}),
+                (E.ATTEMPTED, "pullcord", {"round": 1, "ok": True}),
+                (E.PLANNED, "pullcord", {"revision": 1, "digest": "9f2c41d8" + "0" * 56, "risk": "medium"}),
+                (E.CLICK_REFUSED, MEMBER, {"did": "approve", "kind": "not_allowed"}),
+                (E.APPROVED, APPROVER, {"revision": 1, "digest": "9f2c41d8" + "0" * 56, "count": 1, "needed": 1}),
+                (E.STARTED, "pullcord", {}),
+                (E.STEP_STARTED, "pullcord", {"step": "config"}),
+                (E.STEP_STARTED, "pullcord", {"step": "old"}),
+                (E.STEP_SUCCEEDED, "pullcord", {"step": "config"}),
+                (E.STEP_FAILED, "pullcord", {"step": "old"}),
+                (E.HELD, "pullcord", {"reason": "step_failed", "step": "old"}),
+                (E.SETTLED, "pullcord", {}),
+                (E.SKIPPED_BY_PERSON, APPROVER2, {"step": "old"}),
+                (E.STOP_ASKED, MEMBER, {"to": "stopped"}),
+            ),
+            start=1,
+        )
+    )
+    ended = scene(S.STOPPED, entries=done)
+    people = {APPROVER: "approver", APPROVER2: "approver2", MEMBER: "member"}
+    commands = {"cord": "/cord", "plan": "/plan"}
+    changed = Broken("R-7K2Q", 5, "entry 5 was changed after it was written")
+    newest = [done[13], done[12], done[4]]
+    return {
+        "audit_chain_head": lambda: witness.chain_head({**head, **counts}),
+        "audit_chain_head_first": lambda: witness.chain_head({**head, "since": 0, "since_at": "", "entries": 1, "runs": 1}),
+        "audit_broken": lambda: witness.broken(broken),
+        "audit_broken_heads": lambda: witness.broken({**broken, "run": "heads", "seq": 12, "says": "head 12 is missing or was changed"}),
+        "slash_audit": lambda: audit_list.of_run(ended, None, commands=commands),
+        "slash_audit_broken": lambda: audit_list.of_run(ended, changed, commands=commands),
+        "slash_audit_newest": lambda: audit_list.newest(newest, people, HEAD, commands=commands),
+        "slash_audit_empty": lambda: audit_list.newest([], {}, None, commands=commands),
+    }
 
 
 def of_the_whole_bot() -> Draws:
@@ -279,11 +328,12 @@ def of_the_whole_bot() -> Draws:
         run="-", seq=123, at=at(360), actor=ADMIN, event=E.FROZEN, data={"why": FREEZE.why, "held": 6, "running": 2}, hash="5e1d9a0c77b2"
     )
     thawed = frozen.model_copy(update={"event": E.THAWED, "data": {"why": FREEZE.why, "held": 6, "running": 0}})
-    place: dict[str, Any] = {"team_url": "https://example.slack.com/", "name": "admin"}
+    place: dict[str, Any] = {"team_url": "https://example.slack.com/", "name": "admin", "head": HEAD}
     commands = {"cord": "/cord", "pause": "/pause"}
     return {
         "audit_frozen": lambda: audit_post.whole_bot(frozen, **place),
         "audit_thawed": lambda: audit_post.whole_bot(thawed, **place),
+        **_of_the_record(),
         "slash_freeze": lambda: slash.frozen(FREEZE, held=6, running=2, commands=commands),
         "slash_thaw": lambda: slash.thawed(FREEZE, held=6),
         "slash_freeze_why": lambda: slash.freeze_why(commands=commands),

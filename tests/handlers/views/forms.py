@@ -7,15 +7,15 @@ from bot.core.catalogue import Effect, ToolSpec
 from bot.core.drafts import Fault
 from bot.core.plan import Plan, Step, numbered
 from bot.core.risk import Level, Mode
-from bot.core.run import RunStatus
+from bot.core.run import Hold, RunStatus
 from bot.core.snapshot import Revision
 from handlers import edits
-from handlers.views import edit_fields, edit_notices, edit_step_form, edit_steps, edit_text, ids, loading, reasons
+from handlers.views import edit_fields, edit_notices, edit_step_form, edit_steps, edit_text, ids, loading, reasons, step_up
 from handlers.views.edit_steps import Note, Unsaved
 from handlers.views.pages import View
 from handlers.views.scene import Scene
 from tests.handlers.views import stage
-from tests.handlers.views.stage import APPROVER2, CATALOGUE, SMALL, at, scene, states
+from tests.handlers.views.stage import APPROVER2, CATALOGUE, RISKY, SMALL, at, held, scene, states
 
 FORTY = numbered(
     Plan(
@@ -156,10 +156,23 @@ def conflict() -> View:
     return edit_text.text_form(given, changed(), base=2, terms="", above=edit_notices.conflict(given, theirs), after=1)
 
 
+def written(*, values: bool = False) -> View:
+    """A yes in writing: to a plan, or to the real values of its riskiest step."""
+    if not values:
+        return step_up.approve_form(scene(RunStatus.IN_REVIEW, RISKY), level=Level.HIGH, steps=RISKY.steps, wants="prod")
+    filled = states(RISKY, 8, deploy={"args": {"env": "prod", "version": "1.4.2"}})
+    deploy = RISKY.step("deploy")
+    return step_up.confirm_form(
+        held(Hold.CONFIRM, "deploy", RISKY, steps=filled), deploy, level=Level.HIGH, filling="0" * 64, wants="R-7K2Q"
+    )
+
+
 def every() -> Mapping[str, Callable[[], View]]:
     """All of them, by name."""
     late = scene(RunStatus.RUNNING, steps=states(SMALL, 1))
     return {
+        "step_up": written,
+        "step_up_confirm": lambda: written(values=True),
         "edit_loading": lambda: loading.loading_view(ids.REVIEW_EDIT, "R-7K2Q.1"),
         "edit_steps": listed,
         "edit_steps_changed": lambda: listed(changed(), raised="post"),

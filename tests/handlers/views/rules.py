@@ -13,7 +13,7 @@ from handlers.views.scene import Card
 INTERACTIVE = frozenset({"actions", "input"})
 RISKS = {"🔺": "high risk", "🔶": "medium risk", "⚪": "low risk"}
 OURS = re.compile(
-    r"<!date\^\d+\^[^|<>]*\|[^<>]*>|<https://example\.slack\.com/[^|<>\s]*\|[^<>]*>|<@U0(?:REQUESTER|APPROVER2?|MEMBER|ADMIN)>|<!subteam\^S0OPSLEADS>"
+    r"<!date\^\d+\^[^|<>]*\|[^<>]*>|<https://example\.slack\.com/[^|<>\s]*\|[^<>]*>|<@U0(?:REQUESTER|APPROVER2?|MEMBER|ADMIN)>|<!subteam\^S0(?:OPSLEADS|DUTY)>"
 )
 ENTITY = re.compile(r"&(?:amp|lt|gt);")
 PINGS = ("<@", "<!subteam", "<!channel", "<!here", "<!everyone")

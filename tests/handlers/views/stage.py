@@ -5,8 +5,10 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 from bot.core.catalogue import Effect, ToolSpec
+from bot.core.chain import Head
 from bot.core.ids import Digest, RunId, StepId
 from bot.core.plan import Plan, Step, fingerprint, numbered
+from bot.core.policy_file import PROFILE_MAY_NOT
 from bot.core.risk import Grade, Level, Mode, highest
 from bot.core.run import Event, Hold, Redirect, Run, RunStatus, StepStatus
 from bot.core.snapshot import Approval, Entry, Freeze, Observation, Revision, Snapshot, StepState
@@ -17,6 +19,7 @@ RUN = "R-7K2Q"
 DIGEST = Digest("9f2c41d8" + "0" * 56)
 REQUESTER, APPROVER, APPROVER2, MEMBER = "U0REQUESTER", "U0APPROVER", "U0APPROVER2", "U0MEMBER"
 ADMIN = "U0ADMIN"
+HEAD = Head(131, "5e1d9a0c77b24f08" + "0" * 48)  # of the chain of heads, as audit posts carry it
 TEXT = {"type": "string"}
 
 
@@ -112,7 +115,13 @@ def at(seconds: float = 0) -> datetime:
     return AT + timedelta(seconds=seconds)
 
 
+ADOPTING = frozenset({Event.PLANNED, Event.REVISED, Event.RELEASED, Event.REDIRECTED})
+
+
 def entry(seq: int, event: Event, actor: str = "pullcord", *, seconds: float = 0, **data: Any) -> Entry:
+    """As the door writes it: what puts a revision into force names the steps that there are from then on."""
+    if event in ADOPTING and "revision" in data:
+        data.setdefault("plan_steps", [])
     return Entry(run=RUN, seq=seq, at=at(seconds), actor=actor, event=event, data=data, hash=fingerprint([seq, event, actor]))
 
 
@@ -200,8 +209,19 @@ def scene(
             for number, kind in enumerate(("run", "review", "confirm", "answer", "redirect"), start=1)
         },
         "reach": {"#ops": 41, "#general": 1204},
+        "may_not": PROFILE_MAY_NOT["team"],
     }
     return Scene(**{**known, **(scene_fields or {})})
+
+
+def history(plan: Plan, done: int, *later: Entry) -> tuple[Entry, ...]:
+    """The entries of a run of which the first `done` steps have finished, and those that came later."""
+    moves: list[tuple[Event, dict[str, Any]]] = [(Event.PLANNED, {"revision": 1, "plan_steps": [step.id for step in plan.steps]})]
+    for step in plan.steps[:done]:
+        moves += [(Event.STEP_STARTED, {"step": step.id, "step_to": "running"})]
+        moves += [(Event.STEP_SUCCEEDED, {"step": step.id, "step_to": "succeeded"})]
+    begun = [entry(seq, event, seconds=10 + seq, version=seq, **data) for seq, (event, data) in enumerate(moves, start=3)]
+    return (*begun, *later)
 
 
 HELD = {"deadline": at(1800)}

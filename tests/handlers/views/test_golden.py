@@ -7,12 +7,12 @@ from pathlib import Path
 import pytest
 
 from handlers.views.scene import Card
-from tests.handlers.views import cards, corded
+from tests.handlers.views import cards, corded, waited
 
 GOLDEN = Path(__file__).parent / "golden"
 
 
-DRAWN = [*cards.every(), *corded.of_the_whole_bot().items()]
+DRAWN = [*cards.every(), *corded.of_the_whole_bot().items(), *waited.of_the_whole_bot().items()]
 
 
 @pytest.mark.parametrize(("name", "draw"), DRAWN, ids=[name for name, _ in DRAWN])

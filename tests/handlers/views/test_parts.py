@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 from bot.core.characters import utf16
 from bot.core.completeness import is_complete
 from bot.core.plan import Plan, Step, numbered
-from bot.core.run import RunStatus, StepStatus
+from bot.core.run import RunStatus
 from handlers.views import difference, notes, plan_body, slash, text
 from handlers.views.scene import message
 from tests.handlers.views import cards, rules
@@ -145,9 +145,3 @@ def test_several_runs_are_one_line_and_one_button_each() -> None:
 def test_status_is_said_in_every_state(status: RunStatus) -> None:
     card = notes.note_card(scene(status), {"kind": "status"})
     rules.check(card)
-
-
-@pytest.mark.parametrize("status", list(StepStatus))
-def test_a_question_about_a_step_is_answered_from_the_state(status: StepStatus) -> None:
-    card = notes.state_answer(scene(RunStatus.RUNNING, steps=states(SMALL, 0, post=status)), SMALL.steps[3])
-    assert any("Step 4: Sends a message to #ops." in words for words in rules.texts(card.blocks))

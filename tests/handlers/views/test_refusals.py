@@ -1,5 +1,7 @@
 """Every refusal becomes a private answer: what did not happen and why, what is true now, what to do next."""
 
+import ast
+import re
 from typing import Any
 
 import pytest
@@ -9,6 +11,7 @@ from handlers.views import refusals, refused_moves
 from handlers.views.scene import Scene
 from tests.handlers.views import rules
 from tests.handlers.views.stage import APPROVER, at, held, scene
+from tests.house.test_budgets import product_files
 
 KINDS = sorted({*refusals.TELLINGS, *refused_moves.FIXED})
 FACTS: dict[str, Any] = {
@@ -54,6 +57,21 @@ def test_a_refusal_says_why_and_what_comes_next(kind: str, given: Scene | None) 
         assert "None" not in words
         assert "  " not in words.replace("`", "")
         assert words.count("!") == words.count("<!")
+
+
+def raised() -> set[str]:
+    """Every kind of refusal that the product raises by name."""
+    trees = [ast.parse(path.read_text()) for path in product_files() if path.suffix == ".py"]
+    calls = [node for tree in trees for node in ast.walk(tree) if isinstance(node, ast.Call) and isinstance(node.func, ast.Name)]
+    named = [call.args[0] for call in calls if call.func.id in ("Refused", "refusal") and call.args]
+    consts = [part for kind in named for part in ast.walk(kind) if isinstance(part, ast.Constant)]
+    return {part.value for part in consts if isinstance(part.value, str) and re.fullmatch(r"[a-z]+(_[a-z]+)*", part.value)}
+
+
+def test_no_refusal_is_without_words_of_its_own() -> None:
+    assert raised() - {*KINDS} == set()
+    assert {"expired", "stale", "quorum", "open_first", "step_up", "confirm_void", "tool_changed", "moved_on"} <= raised()
+    assert {"not_allowed", "own_request", "own_edit", "source_author", "nobody_set", "not_admin", "guest", "partner", "bot"} <= {*KINDS}
 
 
 @pytest.mark.parametrize("kind", sorted(refusals.TELLINGS))
