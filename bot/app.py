@@ -60,7 +60,6 @@ def read_policy(path: Path | None) -> Policy:
     return rules.read(path).policy
 
 
-
 async def _nothing() -> None:
     """There is nothing to close."""
 

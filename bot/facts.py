@@ -30,9 +30,7 @@ async def gather(deps: Deps, plan: Plan, *, run: Run | None, requester: str, cha
             asked_in=f"#{asked.name}" if asked and asked.name else channel,
             reach={name: reach[name] for name in named if name in reach},
             approved_before=history.approved_tools(conn, {step.tool for step in plan.steps}, besides=besides),
-            spent=windows.spent(
-                conn, deps.policy, requester, now=deps.now(), catalogue=deps.tools.catalogue, besides=besides or None
-            ),
+            spent=windows.spent(conn, deps.policy, requester, now=deps.now(), catalogue=deps.tools.catalogue, besides=besides or None),
         )
 
     return await deps.store.read(look)

@@ -145,7 +145,8 @@ def _values(conn: Connection, deps: Deps, run: Run, stands: Revision, step: str,
     level = shown.filled_level(conn, run, stands, step)
     state = runs.step(conn, run.id, step)
     wants = writing.wanted(run.id, stands.plan.step(step), deps.tools.catalogue, args=(state.args if state else None) or {})
-    needed = confirms.needed(deps.policy.quorum, level, stands.grades[step].level)
+    agreed = state is not None and confirms.is_agreed(audit.entries(conn, run.id), step, state.revision)
+    needed = confirms.needed(deps.policy.quorum, level, stands.grades[step].level if agreed else None)
     already = frozenset(approval.actor for approval in shown.confirms_of(conn, run, step, filling))
     return Values(filling, level, already, needed, _typeable(run, wants) if level in deps.policy.step_up else "")
 

@@ -124,9 +124,7 @@ def of_the_rest(
     return after
 
 
-def adopt(
-    conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, asked: tuple[StepId, ...], typed: bool = False
-) -> Run:
+def adopt(conn: Connection, deps: Deps, run: Run, new: Revision, *, actor: str, asked: tuple[StepId, ...], typed: bool = False) -> Run:
     """The revision takes the place of the one that stands; finished steps are kept, failed ones that it does otherwise may run again.
 
     `typed`: the last yes was given in writing.

@@ -46,9 +46,7 @@ class Ended:
     money: float = 0.0  # ... in US dollars
 
 
-def context(
-    deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, quiet: bool = False, attempt: int | None = None
-) -> ToolContext:
+def context(deps: Deps, run_id: str, step: Step, args: dict[str, Any], *, quiet: bool = False, attempt: int | None = None) -> ToolContext:
     """What the tool is given. The key is the same for every repeat of one filled-in call. `quiet`: for looks, whose words nobody shows.
 
     `attempt`: of a call, whose long result may be kept whole.

@@ -124,9 +124,7 @@ def _spent(conn: Connection, *, deps: Deps, run: Run, old: Policy) -> dict[int, 
     return windows.spent(conn, old, run.requester, now=deps.now(), catalogue=deps.tools.catalogue, besides=run.id)
 
 
-def _decide(
-    conn: Connection, *, deps: Deps, seen: Run, plan: Plan, was: Verdict, new: Rules, known: Facts
-) -> tuple[bool, Event | None]:
+def _decide(conn: Connection, *, deps: Deps, seen: Run, plan: Plan, was: Verdict, new: Rules, known: Facts) -> tuple[bool, Event | None]:
     """Whether it is still the review that was looked at and the policy that it was looked at for; and what became of it."""
     run = runs.get(conn, seen.id)
     if waits.reviewed(run) != waits.reviewed(seen):

@@ -49,9 +49,7 @@ class _Ruled:
     said: tuple[_Said, ...] = ()
 
 
-def grade(
-    step: Step, plan: Plan, catalogue: Catalogue, policy: Policy, facts: Facts = NOTHING, *, filled: bool = False
-) -> Grade:
+def grade(step: Step, plan: Plan, catalogue: Catalogue, policy: Policy, facts: Facts = NOTHING, *, filled: bool = False) -> Grade:
     """The grade of one step. A step whose arguments were filled in meanwhile is still judged by where `plan` says that they come from.
 
     `filled`: these are the values of the call, so that nothing in them is a reference, whatever it looks like (P7).

@@ -69,14 +69,14 @@ def path_glob(value: str) -> str:
 def channel_glob(value: str) -> str:
     """A pattern of channel names, which begin with #, or a channel's id."""
     if not GLOB.fullmatch(value) or not (value[0] in "#*" or ID.fullmatch(value)):
-        raise ValueError(f"is '{value}', which is not a pattern of channels; write it like \"#ops\" or \"#team-*\", or a channel's id")
+        raise ValueError(f'is \'{value}\', which is not a pattern of channels; write it like "#ops" or "#team-*", or a channel\'s id')
     return value
 
 
 def place(value: str) -> str:
     """Where cards go: `thread`, a channel, or an id."""
     if value != "thread" and not ID.fullmatch(value) and not (value.startswith("#") and ENTRY.fullmatch(value)):
-        raise ValueError(f'is \'{value}\', which is not a place; write thread, or a channel in quotes, as in "#approvals"')
+        raise ValueError(f"is '{value}', which is not a place; write thread, or a channel in quotes, as in \"#approvals\"")
     return value
 
 
@@ -90,7 +90,7 @@ def channel(value: str) -> str:
 def entry(value: str) -> str:
     """People as the file may name them: a user id or name, a group (@handle, or its id), the members of a channel (#name, or its id)."""
     if not ENTRY.fullmatch(value):
-        raise ValueError(f"is '{value}', which means nobody; write a user id, a user name, \"@group\" or \"#channel\"")
+        raise ValueError(f'is \'{value}\', which means nobody; write a user id, a user name, "@group" or "#channel"')
     return value
 
 

@@ -79,7 +79,6 @@ def hand_authors(revisions: Iterable[Revision], *, since: int, upto: int) -> tup
     return tuple(dict.fromkeys(one.author for one in revisions if since < one.revision <= upto and one.author != PULLCORD))
 
 
-
 def plans_wanted(entries: Iterable[Entry]) -> int:
     """How many plans people have wanted of the planner in one review: the first, and one for each *Ask for changes*, found or not."""
     return 1 + sum(entry.event == Event.CHANGES_ASKED for entry in entries)

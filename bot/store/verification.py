@@ -84,7 +84,10 @@ def check_run(conn: Connection, run_id: str) -> Checked:
         return Checked(Broken(run_id, 1, "every entry of this run is missing") if stored else None)
     broken = _check_chain(run_id, entries)
     if broken is None and run_id != NO_RUN:
-        broken = _check_end(run_id, entries, stored) or _check_rows(conn, run_id, entries, stored or {})
+        try:
+            broken = _check_end(run_id, entries, stored) or _check_rows(conn, run_id, entries, stored or {})
+        except (ValueError, TypeError, AttributeError, KeyError) as fault:  # somebody wrote what Pullcord never writes
+            broken = Broken(run_id, entries[-1]["seq"], f"a row of this run cannot be read: {type(fault).__name__}")
     if broken is not None:
         return Checked(broken)
     tied = set(conn.execute(_TIED, {"run_id": run_id}).scalars())

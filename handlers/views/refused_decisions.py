@@ -50,7 +50,7 @@ def double(case: Case) -> Telling:
 
 def quorum(case: Case) -> Telling:
     if case.did == "confirm":
-        what = f"You confirmed this already{case.at}; another person is still needed: the values are riskier than the plan was."
+        what = f"You confirmed this already{case.at}; another person is still needed: the plan was approved without these values."
         then = f"ask somebody else: {case.approvers}. It can be confirmed{case.until or ' still'}."
         return Telling(what, "The step has not started.", then)
     what = f"You approved this already{case.at}; another person is still needed."

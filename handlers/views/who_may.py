@@ -50,7 +50,8 @@ def of_values(scene: Scene, step: Step, *, level: Level, filling: str) -> Asked:
     made = hands.of_step(scene.run, snapshot.revisions, snapshot.entries, scene.plan, snapshot.steps, step.id)
     mine = [one for one in snapshot.approvals if (one.kind, one.step, one.revision) == ("confirm", step.id, scene.run.revision)]
     given = [one for one in mine if one.digest.startswith(filling[:8])]
-    needed = confirms.needed(scene.quorums, level, approved.level) if approved else 1
+    agreed = approved is not None and confirms.is_agreed(snapshot.entries, step.id, words.state_of(scene, step).revision)
+    needed = confirms.needed(scene.quorums, level, approved.level if approved and agreed else None)
     return Asked(level, made, given, needed, "edited this step, or what flows into it")
 
 

@@ -85,7 +85,7 @@ async def stands(deps: Deps, run_id: str) -> Snapshot:
 
 
 async def test_p3_a_path_from_data_that_nothing_forbids_needs_nobody(tmp_path: Path, clock: Clock) -> None:
-    loose = POLICY.replace("  - {when: {tool: files.write, path: \"vault/*\"}, mode: deny, name: vault, why: keys lie there}\n", "")
+    loose = POLICY.replace('  - {when: {tool: files.write, path: "vault/*"}, mode: deny, name: vault, why: keys lie there}\n', "")
     loose = loose.replace("risk: high, mode: confirm, ", "risk: medium, ")
     async with bot(tmp_path, clock, says="open/a.md", policy=loose) as deps:
         run = await asked(deps, PLAN)

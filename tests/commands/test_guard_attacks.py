@@ -359,3 +359,18 @@ async def test_values_as_risky_as_what_was_approved_need_one_yes(strict: Deps, l
     card = await confirm_card(strict, run.id, "d")
     await confirming.confirm(strict, run.id, "d", digest8=card["filling"], who=APPROVER)
     await until(strict, run.id, RunStatus.SUCCEEDED)
+
+
+async def test_other_values_given_to_a_high_step_when_it_asks_need_as_many_people_as_the_plan_did(supervised: Deps, lines: Lines) -> None:
+    """Else two would agree to one target, and one alone to another."""
+    run = await ask(supervised, HIGH)
+    await approved(supervised, run.id, APPROVER, APPROVER2)
+    card = await confirm_card(supervised, run.id, "d")
+    await editing.change_arguments(supervised, run.id, "d", digest8=card["filling"], args={"name": "everything"}, who=REQUESTER)
+    card = await confirm_card(supervised, run.id, "d")
+    first = await confirming.confirm(supervised, run.id, "d", digest8=card["filling"], who=APPROVER)
+    assert (first.status, first.reason) == (RunStatus.PAUSED, Hold.CONFIRM)
+    assert lines("destroy") == []
+    await confirming.confirm(supervised, run.id, "d", digest8=card["filling"], who=APPROVER2)
+    await until(supervised, run.id, RunStatus.SUCCEEDED)
+    assert lines("destroy") == ["everything"]

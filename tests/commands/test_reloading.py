@@ -25,7 +25,7 @@ from tests.doubles.waiting import eventually
 
 ADMIN = Member(id="U0ADMIN", team="T0HOME", is_admin=True)
 BASE = 'profile: team\napprovers: ["@ops-leads"]\nplaces: {audit: "#audit"}\n'
-HIGH = BASE + 'quorum: {high: 2}\nrules:\n  - when: {tool: test.change}\n    risk: high\n    why: it changes things\n'
+HIGH = BASE + "quorum: {high: 2}\nrules:\n  - when: {tool: test.change}\n    risk: high\n    why: it changes things\n"
 DENIES = BASE + 'tools:\n  "test.change": {mode: deny}\n'
 Write = Callable[[str], None]
 

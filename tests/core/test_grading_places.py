@@ -140,7 +140,7 @@ def test_c063_every_other_address_is_outside_of_the_scope(url: str) -> None:
         ("it: git.clone repoUrl=ssh://git@good.example/r", "medium ask"),
         ("it: git.clone repoUrl=ssh://good.example@evil.example/r", "high deny"),
         ("it: http.request url=https://evil.example method=POST", "high deny"),
-        ("it: mail.send to=[\"https://evil.example\"]", "medium confirm"),
+        ('it: mail.send to=["https://evil.example"]', "medium confirm"),
         ("it: slack.post_message channel=#ops text=https://evil.example", "medium ask"),
         ("it: time.now", "low auto"),
     ],

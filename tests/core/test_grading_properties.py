@@ -99,9 +99,7 @@ def milder(now: tuple[Grade, ...], than: tuple[Grade, ...]) -> list[tuple[Grade,
 
 
 @given(calls, policies, strict, facts, st.integers(0, 3))
-def test_a_rule_that_says_high_or_deny_never_lowers_a_grade(
-    drawn: list[Any], policy: Policy, rule: Rule, known: Facts, place: int
-) -> None:
+def test_a_rule_that_says_high_or_deny_never_lowers_a_grade(drawn: list[Any], policy: Policy, rule: Rule, known: Facts, place: int) -> None:
     longer = policy.model_copy(update={"rules": (*policy.rules[:place], rule, *policy.rules[place:])})
     assert not milder(grades(steps(drawn), TOOLS, longer, known), grades(steps(drawn), TOOLS, policy, known))
 

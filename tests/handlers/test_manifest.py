@@ -16,11 +16,11 @@ ROOT = Path(__file__).parents[2]
 NEEDED_FOR = {
     "app_mentions:read": ("event app_mention",),
     "channels:history": ("event message.channels", "conversations_history", "conversations_replies"),
-    "channels:read": ("conversations_info", "conversations_list"),
+    "channels:read": ("conversations_info", "conversations_list", "conversations_members"),
     "chat:write": ("chat_postMessage", "chat_update", "chat_postEphemeral"),
     "commands": ("commands and shortcuts",),
     "groups:history": ("event message.groups", "conversations_history", "conversations_replies"),
-    "groups:read": ("conversations_info", "conversations_list"),
+    "groups:read": ("conversations_info", "conversations_list", "conversations_members"),
     "im:history": ("event message.im", "conversations_history", "conversations_replies"),
     "im:read": ("conversations_info",),
     "reactions:write": ("reactions_add",),

@@ -105,7 +105,7 @@ STEPS = [
     ("observation = replace(observation, '30 s', '60 s')", "observation changed"),
     ("observation = replace(observation, '1 line', '2 lines')", "observation changed"),
     ("observation = NULL", "observation changed"),
-    ("args = '{{\"path\":\"etc.md\"}}'", "arguments changed"),
+    ('args = \'{{"path":"etc.md"}}\'', "arguments changed"),
     ("args = NULL", "arguments changed"),
     ("status = 'failed'", "status changed"),
     ("attempt = 1", "attempt changed"),
@@ -308,3 +308,13 @@ def test_a_published_head_covers_entries_that_are_no_decisions_too(conn: Connect
     conn.exec_driver_sql(f"UPDATE runs SET seq = 1, head = '{first.hash}'")
 
     assert found_in(conn) == (RUN, 2, f"entry 2 is missing that head {n} was made from")
+
+
+@pytest.mark.parametrize(
+    "statement",
+    ["UPDATE steps SET observation = '1'", """UPDATE runs SET breakpoints = '[{"zz": 1}]'""", "UPDATE revisions SET plan = '[]'"],
+)
+def test_what_cannot_be_read_is_named_and_hides_no_other_run(record: Connection, statement: str) -> None:
+    record.exec_driver_sql(f"{statement} WHERE {'id' if 'runs' in statement else 'run_id'} = '{RUN}'")  # noqa: S608
+
+    assert [broken.run for broken in audit.verify(record)] == [RUN]

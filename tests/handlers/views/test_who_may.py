@@ -7,12 +7,12 @@ import pytest
 from bot.core.hands import Hands
 from bot.core.policy_file import PROFILE_MAY_NOT
 from bot.core.risk import Level
-from bot.core.run import RunStatus
-from handlers.views import step_up, who_may
+from bot.core.run import Event, Hold, RunStatus
+from handlers.views import confirm_card, step_up, who_may
 from handlers.views.scene import Scene
 from handlers.views.who_may import Asked
 from tests.handlers.views import rules
-from tests.handlers.views.stage import APPROVER, APPROVER2, MEMBER, REQUESTER, scene, yes
+from tests.handlers.views.stage import APPROVER, APPROVER2, MEMBER, REQUESTER, RISKY, entry, held, scene, states, yes
 
 MADE = Hands(REQUESTER, editors=(APPROVER,))
 
@@ -85,3 +85,29 @@ def test_where_too_few_are_left_the_card_says_who_and_what_becomes_of_it(
 def test_a_wrong_word_is_answered_at_the_field(typed: str, says: str) -> None:
     assert step_up.wrong("prod", typed, run="R-7K2Q") == says
     assert step_up.wrong("R-7K2Q", "x", run="R-7K2Q").startswith("That is not the id of the run. Type R-7K2Q")
+
+
+def test_values_that_are_riskier_than_what_was_approved_ask_as_many_as_their_own_risk() -> None:
+    given = yes(APPROVER).model_copy(update={"kind": "confirm", "step": "write", "digest": "0" * 64})
+    on_hold = replace(held(Hold.CONFIRM, "write", RISKY, approvals=(yes(), given)), quorums={Level.HIGH: 2})
+    write = RISKY.step("write")
+    asked = who_may.of_values(on_hold, write, level=Level.HIGH, filling="0" * 8)
+    assert (asked.needed, asked.missing, [one.actor for one in asked.given]) == (2, 1, [APPROVER])
+    assert who_may.of_values(on_hold, write, level=Level.MEDIUM, filling="0" * 8).needed == 1
+    assert who_may.of_values(on_hold, write, level=Level.HIGH, filling="1" * 8).given == []
+    words = said(on_hold, asked, verb="confirm", so_far="The step has not started.")
+    assert "Approvals: 1 of 2 · ✓ @approver" in words
+    assert words.endswith("The step has not started.")
+
+
+def test_a_confirm_that_one_more_must_give_says_so_in_its_header() -> None:
+    changed = entry(9, Event.REDIRECTED, REQUESTER, revision=1, changed=["deploy"], asked=[])
+    given = yes(APPROVER).model_copy(update={"kind": "confirm", "step": "deploy", "digest": "0" * 64})
+    args = {"env": "prod", "version": "1.4.2"}
+    steps = states(RISKY, 8, deploy={"args": args})
+    on_hold = replace(
+        held(Hold.CONFIRM, "deploy", RISKY, approvals=(yes(), given), steps=steps, entries=(changed,)), quorums={Level.HIGH: 2}
+    )
+    card = confirm_card.confirm_card(on_hold, "deploy", args=args, digest="0" * 64)
+    assert card.blocks[0]["text"]["text"] == "✋ Needs one more confirmation · 🔺 High risk"
+    assert card.text.startswith("Needs one more confirmation: R-7K2Q step 9")
