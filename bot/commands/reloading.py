@@ -107,7 +107,9 @@ async def _grade_anew(deps: Deps, run_id: str, old: Policy, new: Rules) -> Event
         known = await facts.gather(deps, plan, run=run, requester=run.requester, channel=run.channel)
         spent = await deps.store.read(partial(_spent, deps=deps, run=run, old=old))
         was = policy.evaluate(plan, deps.tools.catalogue, old, replace(known, spent=spent))
-        is_same, became = await deps.store.write(partial(_decide, deps=deps, seen=run, plan=plan, was=was, new=new, known=known))
+        others = _who_decides(old) != _who_decides(new.policy)
+        decide = partial(_decide, deps=deps, seen=run, plan=plan, was=was, new=new, known=known, others=others)
+        is_same, became = await deps.store.write(decide)
         if is_same:
             return became
     return None
@@ -124,7 +126,9 @@ def _spent(conn: Connection, *, deps: Deps, run: Run, old: Policy) -> dict[int, 
     return windows.spent(conn, old, run.requester, now=deps.now(), catalogue=deps.tools.catalogue, besides=run.id)
 
 
-def _decide(conn: Connection, *, deps: Deps, seen: Run, plan: Plan, was: Verdict, new: Rules, known: Facts) -> tuple[bool, Event | None]:
+def _decide(
+    conn: Connection, *, deps: Deps, seen: Run, plan: Plan, was: Verdict, new: Rules, known: Facts, others: bool
+) -> tuple[bool, Event | None]:
     """Whether it is still the review that was looked at and the policy that it was looked at for; and what became of it."""
     run = runs.get(conn, seen.id)
     if waits.reviewed(run) != waits.reviewed(seen):
@@ -133,7 +137,17 @@ def _decide(conn: Connection, *, deps: Deps, seen: Run, plan: Plan, was: Verdict
         return True, None
     found = graded(deps, plan, known)
     live = run.status is RunStatus.PAUSED
-    return True, (_of_the_rest if live else _before_it_runs)(conn, deps, run, found, was, new)
+    void = others and _has_a_yes(conn, run)
+    return True, (_of_the_rest if live else _before_it_runs)(conn, deps, run, found, was, new, void=void)
+
+
+def _who_decides(given: Policy) -> tuple[Any, ...]:
+    """Whose yes counts, and how it is given: a yes from before may not be one any more where this is another."""
+    return given.profile, given.approvers, given.escalation, given.may_not, given.step_up
+
+
+def _has_a_yes(conn: Connection, run: Run) -> bool:
+    return any(yes.kind == "plan" and yes.revision == waits.reviewed(run) for yes in runs.approvals(conn, run.id))
 
 
 def _by_this_policy(conn: Connection, run: Run, new: Rules) -> bool:
@@ -142,11 +156,11 @@ def _by_this_policy(conn: Connection, run: Run, new: Rules) -> bool:
     return last is not None and last.event == Event.REGRADED and last.data.get("policy") == new.digest
 
 
-def _before_it_runs(conn: Connection, deps: Deps, run: Run, found: Graded, was: Verdict, new: Rules) -> Event | None:
+def _before_it_runs(conn: Connection, deps: Deps, run: Run, found: Graded, was: Verdict, new: Rules, *, void: bool) -> Event | None:
     now = found.verdict
     if now.denied:
         return _refuse(conn, deps, run, [str(fault) for fault in now.denied], new)
-    if _needs(was) == _needs(now):
+    if _needs(was) == _needs(now) and not void:
         return None
     facts = {"policy": new.digest, "revision_was": run.revision, "quorum": now.quorum, "quorum_was": was.quorum}
     for_review(conn, deps, run, found, author=PULLCORD, event=Event.REGRADED, facts=facts, releases=False)
@@ -167,13 +181,13 @@ def _refuse(conn: Connection, deps: Deps, run: Run, faults: list[str], new: Rule
     return Event.PLAN_REFUSED
 
 
-def _of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, was: Verdict, new: Rules) -> Event | None:
+def _of_the_rest(conn: Connection, deps: Deps, run: Run, found: Graded, was: Verdict, new: Rules, *, void: bool) -> Event | None:
     done = [state.id for state in runs.steps(conn, run.id) if state.status not in OPEN_TO_CHANGE]
     if faults := [str(fault) for fault in found.verdict.denied if fault.step not in done]:
         return _give_back(conn, deps, run, faults, new)
     proposal = next(one for one in runs.revisions(conn, run.id) if one.revision == run.proposed)
     before, after = (_of_rest(conn, deps, run, _under(proposal, verdict), done) for verdict in (was, found.verdict))
-    if before == after or not after[0]:  # what would have to be asked no more goes on being asked: a reload lets nothing run
+    if (before == after and not void) or not after[0]:  # what would have to be asked no more goes on being asked: a reload lets nothing run
         return None
     of_the_rest(conn, deps, run, found, author=PULLCORD, actor=PULLCORD, regraded={"policy": new.digest, "revision_was": run.proposed})
     return Event.REGRADED

@@ -95,6 +95,32 @@ async def test_a_yes_that_was_given_before_does_not_count_for_the_new_revision(r
     assert second.status is RunStatus.QUEUED
 
 
+@pytest.mark.parametrize(
+    "change",
+    [HIGH.replace("@ops-leads", "@other"), f"{HIGH}step_up: [high]\n", f"{HIGH}may_not: {{high: [requester, approver]}}\n"],
+    ids=["who gave it is no approver any more", "it has to be typed now", "who gave it may not any more"],
+)
+async def test_a_yes_that_would_be_another_one_now_is_asked_anew(ruled: Deps, write: Write, change: str) -> None:
+    write(HIGH)
+    await reloading.reload(ruled, who=ADMIN)
+    run = await asked(ruled, "test.change name=a")
+    await review.approve(ruled, run.id, 1, who=APPROVER, received_at=ruled.now())
+    write(change)
+
+    done = await reloading.reload(ruled, who=ADMIN)
+
+    assert done.regraded == (run.id,)
+    with pytest.raises(Refused, match="stale"):
+        await review.approve(ruled, run.id, 1, who=APPROVER2, received_at=ruled.now())
+
+
+async def test_another_list_of_approvers_leaves_a_review_alone_that_nobody_has_approved(ruled: Deps, write: Write) -> None:
+    run = await asked(ruled, "test.change name=a")
+    write(BASE.replace("@ops-leads", "@other"))
+    assert (await reloading.reload(ruled, who=ADMIN)).regraded == ()
+    assert (await shown(ruled, run)).run.revision == 1
+
+
 async def test_another_quorum_alone_asks_anew_too(ruled: Deps, write: Write) -> None:
     run = await asked(ruled, "test.change name=a")
     write(BASE + "quorum: {medium: 2}\n")
