@@ -29,7 +29,7 @@ from bot.deps import Deps
 from bot.store import attendance, windows
 from bot.store.door import StepChange
 
-Used = tuple[Mapping[int, float], Mapping[StepId, Mapping[str, Any]]]
+Used = tuple[Mapping[int, float], Mapping[StepId, windows.Tried]]
 
 
 class Purse:
@@ -74,7 +74,7 @@ class Purse:
         if not deps.policy.windows:
             return {}, {}
         others = windows.started(conn, deps.policy, self.run.requester, now=deps.now(), catalogue=deps.tools.catalogue, besides=self.run.id)
-        return others, windows.values(conn, self.run.id)
+        return others, windows.tried(conn, self.run.id)
 
     def total(self, outcome: Ended) -> tuple[int, float]:
         """What the step has used over all its tries, this one too: tokens and money."""
@@ -138,13 +138,14 @@ class Purse:
         return grading.grade(filled, self.plan, self.deps.tools.catalogue, self.deps.policy, known, filled=True)
 
     def _spent_before(self, step: Step, used: Used) -> dict[int, float]:
-        """Grading counts what stands before a step in its plan; what was filled in there, it cannot see: that is added here."""
+        """Grading counts what stands before a step in its plan, once. What was filled in there, and further tries, are added here."""
         others, own = used
         spent = dict(others)
         for place, window in enumerate(self.deps.policy.windows):
-            late = [(each, own[each.id]) for each in self.plan.steps if each.id in own and each.id != step.id]
-            late = [(each, args) for each, args in late if self._counts(window, each) and not windowed.amount(window, each.args)]
-            spent[place] = spent.get(place, 0.0) + sum(windowed.amount(window, args) for _, args in late)
+            mine = [(each, own[each.id]) for each in self.plan.steps if each.id in own and self._counts(window, each)]
+            for each, tried in mine:
+                is_graded = each.id != step.id and bool(windowed.amount(window, each.args))
+                spent[place] = spent.get(place, 0.0) + windowed.amount(window, tried.args) * (tried.times - is_graded)
         return spent
 
     def _counts(self, window: Window, step: Step) -> bool:

@@ -49,10 +49,17 @@ def started(
     return _sums(policy, catalogue, _started(conn, policy.windows, requester, now, besides), now)
 
 
-def values(conn: Connection, run_id: str) -> dict[StepId, dict[str, Any]]:
-    """The arguments with which steps of the run have started, by step."""
-    query = select(_steps.c.step_id, _steps.c.args).where(_steps.c.run_id == run_id, _steps.c.started_at.is_not(None))
-    return {StepId(row.step_id): row.args or {} for row in conn.execute(query)}
+class Tried(NamedTuple):
+    """With which arguments a step has started, and how often: a try that failed may well have done what it was to do."""
+
+    args: dict[str, Any]
+    times: int
+
+
+def tried(conn: Connection, run_id: str) -> dict[StepId, Tried]:
+    """The steps of the run that have started."""
+    query = select(_steps.c.step_id, _steps.c.args, _steps.c.attempt).where(_steps.c.run_id == run_id, _steps.c.started_at.is_not(None))
+    return {StepId(row.step_id): Tried(row.args or {}, row.attempt) for row in conn.execute(query)}
 
 
 def _sums(policy: Policy, catalogue: Catalogue, work: Sequence[_Work], now: datetime) -> dict[int, float]:
@@ -67,13 +74,13 @@ def _sums(policy: Policy, catalogue: Catalogue, work: Sequence[_Work], now: date
 def _started(conn: Connection, given: Sequence[Window], requester: str, now: datetime, besides: str | None) -> list[_Work]:
     since = now - max(window.within for window in given)
     query = (
-        select(_steps.c.tool, _steps.c.args, _steps.c.started_at)
+        select(_steps.c.tool, _steps.c.args, _steps.c.started_at, _steps.c.attempt)
         .join(_runs, _runs.c.id == _steps.c.run_id)
         .where(_steps.c.started_at > since, _runs.c.requester == requester)
     )
     if besides is not None:
         query = query.where(_runs.c.id != besides)
-    return [_Work(row.tool, row.args or {}, row.started_at) for row in conn.execute(query)]
+    return [_Work(row.tool, row.args or {}, row.started_at) for row in conn.execute(query) for _ in range(max(1, row.attempt))]
 
 
 def _approved(conn: Connection, requester: str, besides: str | None) -> list[_Work]:

@@ -160,3 +160,18 @@ async def test_amounts_that_are_filled_in_later_are_added_up_when_they_are_known
     found = await runs.snapshot(supervised, run.id)
     assert found.state("p2").status is StepStatus.FAILED
     assert "too much for one hour" in (found.state("p2").error or "")
+
+
+async def test_a_step_that_is_tried_again_and_again_uses_the_window_up_too(supervised: Deps, lines: Lines) -> None:
+    windowed(supervised, '{tool: "test.fails", most: 3, within: 1h, then: deny, why: three at most}')
+    run = await asked(supervised, "a: test.fails name=a")
+    await approved(supervised, run.id)
+    for tries in (1, 2, 3):
+        held = await until(supervised, run.id, RunStatus.PAUSED)
+        assert (held.reason, (await runs.snapshot(supervised, run.id)).state("a").attempt) == (Hold.STEP_FAILED, tries)
+        await controls.retry(supervised, run.id, "a", who=APPROVER)
+
+    await until(supervised, run.id, RunStatus.PAUSED)
+    state = (await runs.snapshot(supervised, run.id)).state("a")
+    assert state.attempt == 3
+    assert "three at most" in (state.error or "")
