@@ -21,10 +21,8 @@ from bot.core.policy_remarks import remarks
 from bot.core.policy_terms import MADE
 from bot.core.policy_text import parse
 from bot.core.risk import Grade, Level, Mode, highest
-from bot.policies import example
 
 __all__ = [
-    "DEMO_POLICY",
     "Limits",
     "Member",
     "Places",
@@ -45,8 +43,6 @@ __all__ = [
     "parse",
     "remarks",
 ]
-
-DEMO_POLICY = example("demo")
 
 
 @dataclass(frozen=True)

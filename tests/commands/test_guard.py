@@ -7,7 +7,6 @@ import pytest
 
 from bot import runs
 from bot.commands import confirming, redirecting, review
-from bot.core.policy import DEMO_POLICY
 from bot.core.run import Event, Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
@@ -17,6 +16,7 @@ from tests.commands.test_who_made_it import confirm_card, reviewed_rest
 from tests.conftest import until
 from tests.doubles.clock import Clock
 from tests.doubles.parts import APPROVER, APPROVER2, MEMBER, REQUESTER, close_parts, open_parts
+from tests.doubles.policies import DEMO_POLICY
 
 IN_WRITING = DEMO_POLICY + "\nstep_up: [high]\n"
 HIGH = "d: test.destroy name=Prod"

@@ -11,7 +11,7 @@ import pytest
 
 from bot import runs
 from bot.commands import confirming, controls, editing, intake, redirecting, review
-from bot.core.policy import DEMO_POLICY, Member, parse
+from bot.core.policy import Member, parse
 from bot.core.run import Event, Hold, Redirect, Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
@@ -23,6 +23,7 @@ from tests.conftest import until
 from tests.doubles.clock import Clock
 from tests.doubles.deeds import approved, asked
 from tests.doubles.parts import APPROVER, APPROVER2, MEMBER, REQUESTER, close_parts, open_parts
+from tests.doubles.policies import DEMO_POLICY
 
 THIRD = Member(id="U0THIRD", team="T0HOME", listed=frozenset({"@ops-leads"}))
 OWN = replace(REQUESTER, listed=frozenset({"@ops-leads"}))  # who asks, and is an approver too

@@ -21,13 +21,14 @@ from bot import runs
 from bot.activities.dispatching import dispatch
 from bot.activities.drafting import draft
 from bot.commands import confirming, editing, intake, review
-from bot.core.policy import DEMO_POLICY, Member
+from bot.core.policy import Member
 from bot.core.run import Event, Hold, Run, RunStatus
 from bot.deps import Deps
 from bot.errors import Refused
 from tests.commands.test_editing import edited
 from tests.doubles.clock import Clock
 from tests.doubles.parts import close_parts, open_parts
+from tests.doubles.policies import DEMO_POLICY
 
 PEOPLE = ("asks", "wrote", "one", "two", "three", "guest", "other")
 PLANS = ("d: test.destroy name=web", "c: test.change name=web")

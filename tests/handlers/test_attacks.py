@@ -6,10 +6,10 @@ from typing import Any
 import pytest
 
 from bot.commands import silence
-from bot.core.policy import DEMO_POLICY
 from bot.core.run import Event
 from bot.workspace.records import Person
 from tests.doubles.clock import Clock
+from tests.doubles.policies import DEMO_POLICY
 from tests.doubles.town import button_of, buttons, run_id_in, text_of
 from tests.doubles.waiting import eventually
 from tests.handlers.conftest import Hall, MakeHall
