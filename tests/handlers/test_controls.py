@@ -14,12 +14,18 @@ def touch(name: str) -> None:
 
 
 async def started(hall: Hall, plan: str) -> tuple[str, Message]:
-    """A run that was approved, and its review card."""
+    """A run that somebody has approved, once that is on record, and its review card."""
     before = len(await hall.runs(0))
     await hall.person("requester").command("#ops", "/plan", plan)
     card = await hall.person("approver").card("#ops", "Approve", run=(await hall.runs(before + 1))[0].id)
     await hall.person("approver").press("Approve", card, "#ops")
-    return run_id_in(card), card
+    run_id = run_id_in(card)
+
+    async def said_yes() -> bool:
+        return bool((await hall.show(run_id)).approvals)
+
+    await eventually(said_yes, f"the approval of {run_id}")
+    return run_id, card
 
 
 async def test_anyone_here_pauses_by_button_and_only_some_let_go(hall: Hall) -> None:
