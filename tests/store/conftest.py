@@ -10,6 +10,7 @@ from sqlalchemy import Connection
 from bot.store import engine as engines
 from bot.store.db import Database
 from bot.store.migrations import upgrade
+from tests.store.processes import Child, Start
 
 
 @pytest.fixture(scope="session")
@@ -47,3 +48,18 @@ def conn(url: str) -> Iterator[Connection]:
         yield connection
         transaction.rollback()
     engine.dispose()
+
+
+@pytest.fixture
+def start_child(url: str) -> Iterator[Start]:
+    """Begin another process on the same file: `start_child(VERB, ARGUMENT…)`. What is left of them at the end is killed."""
+    children: list[Child] = []
+
+    def begin(verb: str, *arguments: str) -> Child:
+        children.append(Child(verb, url, *arguments))
+        return children[-1]
+
+    yield begin
+    for child in children:
+        child.process.kill()
+        child.process.communicate()

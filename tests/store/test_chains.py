@@ -2,32 +2,15 @@
 
 import asyncio
 from collections import Counter
-from collections.abc import Iterator
-
-import pytest
 
 from bot.core.chain import NO_RUN
 from bot.store import audit
 from bot.store.db import Database
+from tests.store.processes import Start, go
 from tests.store.samples import opened
-from tests.store.test_races import Child, Start, go
 
 NAMES = [f"R-{n:02}" for n in range(5)]
 EVERY = [*NAMES, NO_RUN]  # the chain that is no run's has no row whose version could be compared: it forks first, if any does
-
-
-@pytest.fixture
-def start(url: str) -> Iterator[Start]:
-    children: list[Child] = []
-
-    def begin(verb: str, *arguments: str) -> Child:
-        children.append(Child(verb, url, *arguments))
-        return children[-1]
-
-    yield begin
-    for child in children:
-        child.process.kill()
-        child.process.communicate()
 
 
 async def stored(db: Database) -> list[tuple[str, str]]:
@@ -43,10 +26,10 @@ async def must_have_no_gap(db: Database) -> None:
     assert await db.read(audit.verify) == []
 
 
-async def test_fifty_writers_in_two_processes_leave_chains_without_fork_or_gap(db: Database, start: Start) -> None:
+async def test_fifty_writers_in_two_processes_leave_chains_without_fork_or_gap(db: Database, start_child: Start) -> None:
     for name in NAMES:
         await db.write(lambda conn, name=name: opened(conn, name))
-    children = [start("write", mark, "25", "12", *EVERY) for mark in ("a", "b")]
+    children = [start_child("write", mark, "25", "12", *EVERY) for mark in ("a", "b")]
 
     go(*children)
     said = [line for child in children for line in await asyncio.to_thread(child.rest)]
@@ -57,10 +40,10 @@ async def test_fifty_writers_in_two_processes_leave_chains_without_fork_or_gap(d
     await must_have_no_gap(db)
 
 
-async def test_a_process_that_is_killed_among_fifty_writers_breaks_no_chain(db: Database, start: Start) -> None:
+async def test_a_process_that_is_killed_among_fifty_writers_breaks_no_chain(db: Database, start_child: Start) -> None:
     for name in NAMES:
         await db.write(lambda conn, name=name: opened(conn, name))
-    lives, dies = start("write", "a", "25", "12", *EVERY), start("write", "b", "25", "400", *EVERY)
+    lives, dies = start_child("write", "a", "25", "12", *EVERY), start_child("write", "b", "25", "400", *EVERY)
     go(lives, dies)
     heard = [dies.stdout.readline() for _ in range(40)]
 

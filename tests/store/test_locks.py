@@ -10,12 +10,10 @@ from bot.core.run import Event, RunStatus
 from bot.store import door, locks, posts, runs, tables
 from bot.store.db import Database, noted
 from bot.store.locks import Taken
+from tests.store.processes import Start, go
 from tests.store.samples import BY, NOW, running, start
-from tests.store.test_races import Start, go
-from tests.store.test_races import start as start_child
 
 A, B, C = "R-AAAAA", "R-BBBBB", "R-CCCCC"
-child = start_child  # the fixture
 
 
 def three(conn: Connection) -> None:
@@ -149,12 +147,12 @@ def test_a_key_of_a_run_that_has_ended_is_free_however_it_came_to_be_there(conn:
     assert locks.settle(conn) == 0
 
 
-async def test_two_processes_never_work_under_one_key(db: Database, child: Start, tmp_path: Path) -> None:
+async def test_two_processes_never_work_under_one_key(db: Database, start_child: Start, tmp_path: Path) -> None:
     """P4: forty runs of two processes, one key; each takes its turn, and no two are ever at work together."""
     names = [f"R-{n:05}" for n in range(40)]
     for name in names:
         await db.write(lambda conn, name=name: running(conn, name))
-    children = [child("under_one_key", str(tmp_path), *names[at::2]) for at in range(2)]
+    children = [start_child("under_one_key", str(tmp_path), *names[at::2]) for at in range(2)]
 
     go(*children)
 

@@ -1,10 +1,7 @@
 """Several processes on one file: one truth, nobody hears of a lock, and nothing that was acknowledged is lost."""
 
 import asyncio
-import subprocess
-import sys
-from collections.abc import AsyncIterator, Callable, Iterator
-from pathlib import Path
+from collections.abc import AsyncIterator
 
 import pytest
 
@@ -12,52 +9,10 @@ from bot.core.run import Event, NotAllowed, RunStatus
 from bot.core.snapshot import Entry
 from bot.store import audit, door, runs
 from bot.store.db import Database
+from tests.store.processes import Start, go
 from tests.store.samples import NOW, in_review, later, opened, running
 
 RUN = "R-7K2QX"
-ROOT = Path(__file__).parents[2]
-Start = Callable[..., "Child"]
-
-
-class Child:
-    """One of `tests.store.children`."""
-
-    def __init__(self, *words: str) -> None:
-        command = [sys.executable, "-m", "tests.store.children", *words]
-        pipe = subprocess.PIPE
-        self.process = subprocess.Popen(command, stdin=pipe, stdout=pipe, stderr=pipe, text=True, cwd=ROOT)
-        assert self.process.stdin
-        assert self.process.stdout
-        self.stdin, self.stdout = self.process.stdin, self.process.stdout
-
-    def rest(self) -> list[str]:
-        """What it said, once it has ended; it must have ended well."""
-        said, faults = self.process.communicate(timeout=110)
-        assert self.process.returncode == 0, faults
-        return said.splitlines()
-
-
-def go(*children: Child) -> None:
-    """Wait until all are ready, then let them loose."""
-    for child in children:
-        assert child.stdout.readline() == "ready\n", child.process.communicate()
-    for child in children:
-        child.stdin.write("go\n")
-        child.stdin.flush()
-
-
-@pytest.fixture
-def start(url: str) -> Iterator[Start]:
-    children: list[Child] = []
-
-    def begin(verb: str, *arguments: str) -> Child:
-        children.append(Child(verb, url, *arguments))
-        return children[-1]
-
-    yield begin
-    for child in children:
-        child.process.kill()
-        child.process.communicate()
 
 
 @pytest.fixture
@@ -84,12 +39,12 @@ async def test_fifty_approvals_through_two_stores_are_one_approval(two: tuple[Da
     assert [entry.actor for entry in approvals] == [f"U_{won[0]}"]
 
 
-async def test_two_processes_approve_and_exactly_one_wins(db: Database, start: Start) -> None:
+async def test_two_processes_approve_and_exactly_one_wins(db: Database, start_child: Start) -> None:
     """C003: compare-and-set decides; one run, one entry."""
     names = [f"R-{n}" for n in range(30)]
     for name in names:
         await db.write(lambda conn, name=name: in_review(conn, name))
-    children = [start("approve", actor, *names) for actor in ("U_ONE", "U_TWO")]
+    children = [start_child("approve", actor, *names) for actor in ("U_ONE", "U_TWO")]
 
     go(*children)
     said = [child.rest() for child in children]
@@ -102,12 +57,12 @@ async def test_two_processes_approve_and_exactly_one_wins(db: Database, start: S
     assert await db.read(audit.verify) == []
 
 
-async def test_processes_that_read_and_then_write_never_see_a_lock(db: Database, start: Start) -> None:
+async def test_processes_that_read_and_then_write_never_see_a_lock(db: Database, start_child: Start) -> None:
     """C042: forty step ends in two processes, an approval click and a timer sweep in a third."""
     steps = [f"s{n}" for n in range(40)]
     await db.write(lambda conn: running(conn, RUN, steps=tuple(steps)))
     clicked = await db.write(lambda conn: in_review(conn, "R-CLICK"))
-    children = [start("work", RUN, *steps[half::2]) for half in (0, 1)]
+    children = [start_child("work", RUN, *steps[half::2]) for half in (0, 1)]
     go(*children)
 
     await db.write(lambda conn: door.change(conn, "R-CLICK", Event.APPROVED, actor="U_APPR", at=NOW, data={"approved": clicked.digest}))
@@ -130,11 +85,11 @@ def sweep(conn, name: str) -> None:
         door.change(conn, run.id, Event.EXPIRED, actor="clock", at=later(minutes=2))
 
 
-async def test_no_step_is_started_after_a_pause_was_recorded_by_another_process(db: Database, start: Start) -> None:
+async def test_no_step_is_started_after_a_pause_was_recorded_by_another_process(db: Database, start_child: Start) -> None:
     """P4 over process boundaries."""
     steps = tuple(f"s{n}" for n in range(2000))
     await db.write(lambda conn: running(conn, RUN, steps=steps))
-    child = start("start", RUN, *steps)
+    child = start_child("start", RUN, *steps)
     go(child)
     assert await asyncio.to_thread(child.stdout.readline) == "s0\n"
 
@@ -151,12 +106,12 @@ BRAKES = frozenset({Event.PAUSE_ASKED, Event.STOP_ASKED, Event.FROZEN})
 LETTING_GO = frozenset({Event.RESUMED, Event.THAWED})
 
 
-async def test_in_thousands_of_races_no_step_starts_after_the_brake_was_recorded(db: Database, start: Start) -> None:
+async def test_in_thousands_of_races_no_step_starts_after_the_brake_was_recorded(db: Database, start_child: Start) -> None:
     """P4: two processes on one database, one that starts steps, one that pauses, freezes, lets go and stops."""
     names = [f"R-{n:02}" for n in range(24)]
     for name in names:
         await db.write(lambda conn, name=name: running(conn, name))
-    drives, brakes = start("drive", *names), start("brake", "84", *names)
+    drives, brakes = start_child("drive", *names), start_child("brake", "84", *names)
 
     go(drives, brakes)
     stopped, started = [await asyncio.to_thread(child.rest) for child in (brakes, drives)]
@@ -197,10 +152,10 @@ def starts_while_frozen(record: list[Entry]) -> int:
     return late
 
 
-async def test_fifty_clicks_on_one_card_from_two_processes_are_one_approval_and_49_refusals(db: Database, start: Start) -> None:
+async def test_fifty_clicks_on_one_card_from_two_processes_are_one_approval_and_49_refusals(db: Database, start_child: Start) -> None:
     """C003: each of the others is told that somebody was faster."""
     await db.write(in_review)
-    children = [start("click", RUN, first, last) for first, last in (("0", "25"), ("25", "50"))]
+    children = [start_child("click", RUN, first, last) for first, last in (("0", "25"), ("25", "50"))]
 
     go(*children)
     said = [line.split() for child in children for line in await asyncio.to_thread(child.rest)]
@@ -212,11 +167,11 @@ async def test_fifty_clicks_on_one_card_from_two_processes_are_one_approval_and_
     assert [entry.event for entry in seen.entries] == ["opened", "planned", "approved"]
 
 
-async def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(url: str, start: Start) -> None:
+async def test_kill_9_in_the_middle_of_writing_loses_nothing_that_was_acknowledged(url: str, start_child: Start) -> None:
     db = await Database.open(url)
     await db.write(opened)
     await db.close()
-    child = start("scribble", RUN)
+    child = start_child("scribble", RUN)
     go(child)
     said = [child.stdout.readline() for _ in range(300)]
 

@@ -9,8 +9,8 @@ from bot.core.run import Event
 from bot.core.waits import Timer
 from bot.store import audit, door, runs, timers
 from bot.store.db import Database
+from tests.store.processes import Start, go
 from tests.store.samples import NOW, in_review, later
-from tests.store.test_races import Start, go, start  # noqa: F401 — a fixture
 
 RUNS = ("R-A", "R-B", "R-C", "R-D")
 
@@ -24,11 +24,13 @@ def waiting(conn: Connection, run_id: str, *, channel: str) -> None:
 
 
 @pytest.mark.parametrize(("ahead", "event"), [("11", Event.REMINDED), ("21", Event.ESCALATED), ("31", Event.EXPIRED)])
-async def test_two_processes_that_look_at_the_same_moment_do_each_thing_once(db: Database, start: Start, ahead: str, event: Event) -> None:  # noqa: F811
+async def test_two_processes_that_look_at_the_same_moment_do_each_thing_once(
+    db: Database, start_child: Start, ahead: str, event: Event
+) -> None:  # noqa: F811
     for run_id in RUNS:
         await db.write(lambda conn, run_id=run_id: waiting(conn, run_id, channel=f"C_{run_id}"))
 
-    both = [start("remind", ahead), start("remind", ahead)]
+    both = [start_child("remind", ahead), start_child("remind", ahead)]
     go(*both)
 
     assert sorted(word for child in both for word in child.rest()) == sorted(RUNS)
